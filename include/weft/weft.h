@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * weft: lazy array expressions, fused into single passes and compiled for the machine at hand.
+ *
+ *     weft_ctx *ctx = NULL;
+ *     weft_ctx_new(&ctx, NULL);                             a context: threads, caches, allocator, log
+ *     weft_graph *g = weft_graph_new(ctx);                  a graph: owns its expressions and its first error
+ *     weft_array xa = weft_dense(WEFT_F64, xs, 1, &n);      a value that refers to your memory
+ *     weft_array out = weft_dense(WEFT_F64, os, 1, &n);
+ *     weft_expr *x = weft_from(g, &xa);                     no copy
+ *     weft_expr *f = weft_sqrt(weft_add(weft_mul(x, x), x));  no work yet
+ *     if (weft_eval(f, &out, NULL)) puts(weft_graph_error(g));
+ *     weft_graph_free(g);
+ *     weft_ctx_free(ctx);
+ *
+ * Conventions that hold for every function here:
+ *   - Shapes are counts of elements, strides are BYTES; both are int64_t. Rank is 0 to WEFT_MAX_RANK.
+ *   - A builder that is given NULL returns NULL and records nothing more, so builders nest without
+ *     checks. The graph keeps the first error, with the operation, the types and the axis.
+ *   - Every failure is a weft_status; nothing is printed, no signal handler is installed, the process
+ *     is never ended, and the floating-point environment and errno are as they were after each call.
+ *   - Every *_free accepts NULL.
+ *   - Threads: a weft_ctx may be used by many threads at once. A weft_graph is used by one thread at a
+ *     time. A weft_program is immutable and may be run by many threads at once, each with a workspace
+ *     of its own. A weft_workspace is used by one thread at a time.
+ */
+#ifndef WEFT_WEFT_H
+#define WEFT_WEFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(WEFT_STATIC) || !defined(__GNUC__)
+#define WEFT_API
+#else
+#define WEFT_API __attribute__((visibility("default")))
+#endif
+
+#define WEFT_MAX_RANK 32
+
+/* ---- vocabulary ------------------------------------------------------------------------------- */
+
+/* Element types. bool is one byte, 0 or 1 when weft writes it and "not 0" when weft reads it. */
+typedef enum weft_dtype {
+    WEFT_BOOL,
+    WEFT_I8,
+    WEFT_I16,
+    WEFT_I32,
+    WEFT_I64,
+    WEFT_U8,
+    WEFT_U16,
+    WEFT_U32,
+    WEFT_U64,
+    WEFT_F32,
+    WEFT_F64,
+    WEFT_DTYPE__N
+} weft_dtype;
+
+typedef enum weft_status {
+    WEFT_OK,
+    WEFT_ENOMEM,       /* the allocator refused */
+    WEFT_EINVAL,       /* an argument is not of the documented form */
+    WEFT_ESHAPE,       /* shapes do not fit together, or a size overflows */
+    WEFT_EDTYPE,       /* the operation is not defined for these types, or a literal does not fit */
+    WEFT_EALIAS,       /* an output overlaps itself or another output */
+    WEFT_ENAN,         /* a reduction in WEFT_NAN_RAISE mode met a NaN */
+    WEFT_ELIMIT,       /* a limit of the context was reached */
+    WEFT_EUNSUPPORTED, /* not available in this build or on this machine */
+    WEFT_ESYS,         /* the operating system refused (threads, files) */
+    WEFT_STATUS__N
+} weft_status;
+
+/* A short constant text such as "shape mismatch"; never NULL. */
+WEFT_API const char *weft_status_text(weft_status s);
+/* "f64", "bool", ...; "?" for a value outside the enumeration. */
+WEFT_API const char *weft_dtype_name(weft_dtype t);
+/* Bytes of one element: 1, 2, 4 or 8; 0 for a value outside the enumeration. */
+WEFT_API size_t weft_dtype_size(weft_dtype t);
+/* The type two operands meet in, by NumPy 2's promotion table (i64 with u64 is f64, f32 with i32 is
+ * f64, f32 with i16 is f32, ...). */
+WEFT_API weft_dtype weft_result_type(weft_dtype a, weft_dtype b);
+/* The version of the library, "MAJOR.MINOR.PATCH". */
+WEFT_API const char *weft_version(void);
+
+/* An array: memory you own, described. Plain data, copied freely, never freed by weft unless it came
+ * from weft_eval_new. Strides are in bytes and may be negative or 0; data need not be aligned. */
+typedef struct weft_array {
+    weft_dtype dtype;
+    int rank;
+    void *data;
+    int64_t dims[WEFT_MAX_RANK];
+    int64_t strides[WEFT_MAX_RANK];
+} weft_array;
+
+/* A C-contiguous (row-major) array over data. dims has rank entries; rank 0 is one element. */
+WEFT_API weft_array weft_dense(weft_dtype t, void *data, int rank, const int64_t *dims);
+/* As weft_dense with strides of your own, in bytes. */
+WEFT_API weft_array weft_strided(weft_dtype t, void *data, int rank, const int64_t *dims,
+                                 const int64_t *strides);
+/* Number of elements, or -1 when the shape is not valid (negative extent, overflow, bad rank). */
+WEFT_API int64_t weft_array_count(const weft_array *a);
+
+/* ---- contexts --------------------------------------------------------------------------------- */
+
+typedef struct weft_ctx weft_ctx;
+typedef struct weft_graph weft_graph;
+typedef struct weft_expr weft_expr;
+typedef struct weft_program weft_program;
+typedef struct weft_workspace weft_workspace;
+
+/* The one allocator hook, in Lua's shape: ptr NULL allocates size bytes (16-byte aligned), size 0
+ * frees ptr of old_size bytes, otherwise ptr of old_size is resized. NULL for a non-zero size means
+ * "no memory": the call under way returns WEFT_ENOMEM and everything stays usable. Called from any
+ * thread that uses the context. */
+typedef void *weft_alloc_fn(void *ud, void *ptr, size_t old_size, size_t size);
+
+typedef enum weft_log_level { WEFT_LOG_INFO, WEFT_LOG_WARN } weft_log_level;
+/* One line without a newline. Called from any thread, possibly a helper. Default: no log. */
+typedef void weft_log_fn(void *ud, weft_log_level level, const char *line);
+
+/* A host's own threads. parallel_for calls body(arg, i) once for each i in 0..n-1, on any threads,
+ * and returns when all are done. threads is the number it can run at once. */
+typedef struct weft_executor {
+    void *ud;
+    int threads;
+    void (*parallel_for)(void *ud, int64_t n, void (*body)(void *arg, int64_t i), void *arg);
+} weft_executor;
+
+typedef enum weft_backend {
+    WEFT_BACKEND_AUTO,   /* interpret at once, compile in the background when that pays */
+    WEFT_BACKEND_INTERP, /* never load LLVM */
+    WEFT_BACKEND_JIT     /* compile before running; falls back to the interpreter when it cannot */
+} weft_backend;
+
+typedef enum weft_isa {
+    WEFT_ISA_BEST,   /* everything this machine has */
+    WEFT_ISA_SCALAR, /* the C recipes and the baseline of the architecture */
+    WEFT_ISA_AVX2,   /* x86-64 with AVX2 and FMA */
+    WEFT_ISA_AVX512, /* x86-64 with AVX-512 F, BW, DQ, VL */
+    WEFT_ISA_NEON    /* aarch64 */
+} weft_isa;
+
+/* Zero means "default" for every field but size, which must be sizeof(weft_ctx_opts). Environment
+ * variables (WEFT_THREADS, WEFT_ISA, WEFT_BACKEND, WEFT_DUMP, WEFT_CHECK, ...) fill fields left at
+ * their default, unless ignore_env is set. */
+typedef struct weft_ctx_opts {
+    size_t size;
+    weft_alloc_fn *alloc;
+    void *alloc_ud;
+    weft_log_fn *log;
+    void *log_ud;
+    const weft_executor *executor; /* copied; default: an own pool, started on first need */
+    int threads;                   /* 0: the CPUs this process may use; 1: no helper threads */
+    weft_isa isa;                  /* a cap, not a wish */
+    weft_backend backend;
+    size_t code_cache_bytes; /* machine code and plans kept per context; default 64 MiB */
+    bool ignore_env;
+} weft_ctx_opts;
+
+/* Makes a context. WEFT_ENOMEM, WEFT_EINVAL. *out is NULL on failure. */
+WEFT_API weft_status weft_ctx_new(weft_ctx **out, const weft_ctx_opts *opts);
+/* Frees a context after all its graphs, programs and workspaces; joins its helper threads. */
+WEFT_API void weft_ctx_free(weft_ctx *ctx);
+
+typedef struct weft_stats {
+    uint64_t compiles;       /* machine-code compilations finished */
+    uint64_t compile_ns;     /* time spent in them */
+    uint64_t code_hits;      /* steps whose code was found */
+    uint64_t code_misses;
+    uint64_t code_evictions; /* code freed to stay within the bound */
+    uint64_t code_bytes;     /* machine code held now */
+    uint64_t plans;          /* graphs planned */
+    uint64_t plan_hits;      /* evaluations whose plan was found */
+    uint64_t runs_jit;       /* steps executed as machine code */
+    uint64_t runs_interp;    /* steps executed by the interpreter */
+    uint64_t allocs;         /* calls of the allocator that asked for memory */
+    uint64_t alloc_bytes;    /* bytes held now through the allocator */
+    int threads;             /* threads an evaluation may use */
+    weft_isa isa;            /* what is in use */
+    int llvm_major;          /* 0: LLVM not loaded (yet) */
+} weft_stats;
+
+/* Fills *out (its size is given so that the struct can grow). Counters are since the context began. */
+WEFT_API void weft_ctx_stats(weft_ctx *ctx, weft_stats *out, size_t size);
+/* Waits until no compilation is pending. */
+WEFT_API void weft_ctx_wait(weft_ctx *ctx);
+
+/* ---- graphs and leaves ------------------------------------------------------------------------ */
+
+/* NULL only when there is no memory. */
+WEFT_API weft_graph *weft_graph_new(weft_ctx *ctx);
+/* Forgets all expressions and the error, keeps the memory for the next graph. */
+WEFT_API void weft_graph_reset(weft_graph *g);
+WEFT_API void weft_graph_free(weft_graph *g);
+/* The first error since new or reset, such as "mul: f64[3,4] and f64[5]: axis 1 is 4 and 5"; ""
+ * when there is none. The text lives until the graph is reset or freed. */
+WEFT_API const char *weft_graph_error(const weft_graph *g);
+WEFT_API weft_status weft_graph_status(const weft_graph *g);
+
+/* A leaf that refers to a->data, which must stay valid until the expressions that use it have been
+ * evaluated. Values are read at evaluation, not now. */
+WEFT_API weft_expr *weft_from(weft_graph *g, const weft_array *a);
+/* A leaf bound when a program runs; name is copied and used in messages. Inputs are numbered in the
+ * order of their creation. dims are the shape planned for; weft_run also takes other extents of the
+ * same rank when the graph is valid for them. */
+WEFT_API weft_expr *weft_input(weft_graph *g, const char *name, weft_dtype t, int rank,
+                               const int64_t *dims);
+/* Weak literals: 0-d, they take the type of what they meet (x_f32 * 2.0 is f32). A float literal
+ * meeting an integer array makes f64; an integer literal that does not fit is WEFT_EDTYPE. Alone they
+ * are f64, i64 and bool. */
+WEFT_API weft_expr *weft_float(weft_graph *g, double v);
+WEFT_API weft_expr *weft_int(weft_graph *g, int64_t v);
+WEFT_API weft_expr *weft_uint(weft_graph *g, uint64_t v);
+WEFT_API weft_expr *weft_truth(weft_graph *g, bool v);
+/* A 0-d constant of a given (strong) type; value points at one element and is copied. */
+WEFT_API weft_expr *weft_scalar(weft_graph *g, weft_dtype t, const void *value);
+/* The logical index along axis, as dtype t, in the given shape: iota(i64,[2,3],1) is 0 1 2 / 0 1 2. */
+WEFT_API weft_expr *weft_iota(weft_graph *g, weft_dtype t, int rank, const int64_t *dims, int axis);
+
+/* What an expression is. rank/dims of NULL: 0 and NULL. A literal reports its stand-alone type. */
+WEFT_API weft_dtype weft_expr_dtype(const weft_expr *x);
+WEFT_API int weft_expr_rank(const weft_expr *x);
+WEFT_API const int64_t *weft_expr_dims(const weft_expr *x);
+
+/* ---- elementwise ------------------------------------------------------------------------------
+ * Operands broadcast and promote as in NumPy 2. Integer arithmetic wraps. Nothing traps. The full
+ * rules, with special values and error bounds, are in docs/numerics.md. "float result" means: bool
+ * and integers are taken to f64 (i8, u8, i16, u16, bool to f64 as well), f32 stays f32. */
+
+WEFT_API weft_expr *weft_add(weft_expr *a, weft_expr *b); /* bool: or */
+WEFT_API weft_expr *weft_sub(weft_expr *a, weft_expr *b); /* bool: WEFT_EDTYPE */
+WEFT_API weft_expr *weft_mul(weft_expr *a, weft_expr *b); /* bool: and */
+WEFT_API weft_expr *weft_true_divide(weft_expr *a, weft_expr *b);  /* float result */
+WEFT_API weft_expr *weft_floor_divide(weft_expr *a, weft_expr *b); /* x//0 is 0 for integers */
+WEFT_API weft_expr *weft_remainder(weft_expr *a, weft_expr *b);    /* sign of the divisor */
+WEFT_API weft_expr *weft_pow(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_hypot(weft_expr *a, weft_expr *b);    /* float result */
+WEFT_API weft_expr *weft_atan2(weft_expr *y, weft_expr *x);    /* float result */
+WEFT_API weft_expr *weft_copysign(weft_expr *a, weft_expr *b); /* float result */
+WEFT_API weft_expr *weft_minimum(weft_expr *a, weft_expr *b);  /* NaN propagates, -0 < +0 */
+WEFT_API weft_expr *weft_maximum(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_fmin(weft_expr *a, weft_expr *b); /* NaN is skipped */
+WEFT_API weft_expr *weft_fmax(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_clip(weft_expr *x, weft_expr *lo, weft_expr *hi);
+WEFT_API weft_expr *weft_fma(weft_expr *a, weft_expr *b, weft_expr *c); /* a*b+c rounded once */
+WEFT_API weft_expr *weft_where(weft_expr *cond, weft_expr *a, weft_expr *b); /* cond != 0 ? a : b */
+
+WEFT_API weft_expr *weft_neg(weft_expr *x);
+WEFT_API weft_expr *weft_abs(weft_expr *x);
+WEFT_API weft_expr *weft_sign(weft_expr *x);
+WEFT_API weft_expr *weft_square(weft_expr *x);
+WEFT_API weft_expr *weft_sqrt(weft_expr *x);
+WEFT_API weft_expr *weft_reciprocal(weft_expr *x); /* integers: truncated, 1/0 is 0 */
+WEFT_API weft_expr *weft_floor(weft_expr *x);
+WEFT_API weft_expr *weft_ceil(weft_expr *x);
+WEFT_API weft_expr *weft_trunc(weft_expr *x);
+WEFT_API weft_expr *weft_round(weft_expr *x); /* half to even */
+
+WEFT_API weft_expr *weft_exp(weft_expr *x);
+WEFT_API weft_expr *weft_exp2(weft_expr *x);
+WEFT_API weft_expr *weft_expm1(weft_expr *x);
+WEFT_API weft_expr *weft_log(weft_expr *x);
+WEFT_API weft_expr *weft_log2(weft_expr *x);
+WEFT_API weft_expr *weft_log10(weft_expr *x);
+WEFT_API weft_expr *weft_log1p(weft_expr *x);
+WEFT_API weft_expr *weft_sin(weft_expr *x);
+WEFT_API weft_expr *weft_cos(weft_expr *x);
+WEFT_API weft_expr *weft_tan(weft_expr *x);
+WEFT_API weft_expr *weft_asin(weft_expr *x);
+WEFT_API weft_expr *weft_acos(weft_expr *x);
+WEFT_API weft_expr *weft_atan(weft_expr *x);
+WEFT_API weft_expr *weft_sinh(weft_expr *x);
+WEFT_API weft_expr *weft_cosh(weft_expr *x);
+WEFT_API weft_expr *weft_tanh(weft_expr *x);
+WEFT_API weft_expr *weft_asinh(weft_expr *x);
+WEFT_API weft_expr *weft_acosh(weft_expr *x);
+WEFT_API weft_expr *weft_atanh(weft_expr *x);
+WEFT_API weft_expr *weft_cbrt(weft_expr *x);
+WEFT_API weft_expr *weft_sigmoid(weft_expr *x); /* 1 / (1 + exp(-x)) */
+WEFT_API weft_expr *weft_erf(weft_expr *x);
+
+WEFT_API weft_expr *weft_equal(weft_expr *a, weft_expr *b); /* comparisons give bool */
+WEFT_API weft_expr *weft_not_equal(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_less(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_less_equal(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_greater(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_greater_equal(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_logical_and(weft_expr *a, weft_expr *b); /* of "!= 0"; gives bool */
+WEFT_API weft_expr *weft_logical_or(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_logical_xor(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_logical_not(weft_expr *x);
+WEFT_API weft_expr *weft_bitwise_and(weft_expr *a, weft_expr *b); /* bool and integers */
+WEFT_API weft_expr *weft_bitwise_or(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_bitwise_xor(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_bitwise_not(weft_expr *x);              /* bool: logical not */
+WEFT_API weft_expr *weft_left_shift(weft_expr *a, weft_expr *b); /* bad counts give 0 */
+WEFT_API weft_expr *weft_right_shift(weft_expr *a, weft_expr *b); /* bad counts: 0, or -1 for a < 0 */
+WEFT_API weft_expr *weft_isnan(weft_expr *x);
+WEFT_API weft_expr *weft_isinf(weft_expr *x);
+WEFT_API weft_expr *weft_isfinite(weft_expr *x);
+WEFT_API weft_expr *weft_signbit(weft_expr *x);
+
+/* Conversion. Float to integer truncates and saturates, NaN gives 0; to bool is "!= 0". */
+WEFT_API weft_expr *weft_cast(weft_expr *x, weft_dtype t);
+
+/* ---- reductions ------------------------------------------------------------------------------- */
+
+typedef enum weft_nan {
+    WEFT_NAN_PROPAGATE,
+    WEFT_NAN_SKIP, /* nansum, nanmax, ...: all-NaN gives 0 for sums, 1 for products, NaN otherwise */
+    WEFT_NAN_RAISE /* evaluation returns WEFT_ENAN */
+} weft_nan;
+
+/* size must be sizeof(weft_reduce). axes NULL: all axes. Negative axes count from the end; a repeated
+ * axis is WEFT_EINVAL. A NULL weft_reduce is {all axes, no keepdims, propagate}. */
+typedef struct weft_reduce {
+    size_t size;
+    const int *axes;
+    int naxes;
+    bool keepdims;
+    weft_nan nan;
+    double ddof; /* var and std: divide by n - ddof */
+} weft_reduce;
+
+WEFT_API weft_expr *weft_sum(weft_expr *x, const weft_reduce *r);  /* bool, integers: i64 or u64 */
+WEFT_API weft_expr *weft_prod(weft_expr *x, const weft_reduce *r);
+WEFT_API weft_expr *weft_min(weft_expr *x, const weft_reduce *r);  /* empty: WEFT_ESHAPE */
+WEFT_API weft_expr *weft_max(weft_expr *x, const weft_reduce *r);
+WEFT_API weft_expr *weft_mean(weft_expr *x, const weft_reduce *r); /* f32 accumulates in f64 */
+WEFT_API weft_expr *weft_var(weft_expr *x, const weft_reduce *r);  /* two passes, never negative */
+WEFT_API weft_expr *weft_std(weft_expr *x, const weft_reduce *r);
+WEFT_API weft_expr *weft_any(weft_expr *x, const weft_reduce *r);
+WEFT_API weft_expr *weft_all(weft_expr *x, const weft_reduce *r);
+WEFT_API weft_expr *weft_count_nonzero(weft_expr *x, const weft_reduce *r); /* i64 */
+/* i64 logical index (over all axes: the row-major one): the first NaN, else the first of ties. One
+ * axis or all. NAN_SKIP of an all-NaN slice is WEFT_ENAN at evaluation. */
+WEFT_API weft_expr *weft_argmin(weft_expr *x, const weft_reduce *r);
+WEFT_API weft_expr *weft_argmax(weft_expr *x, const weft_reduce *r);
+
+/* NumPy's matmul: 1-d operands are vectors, leading axes broadcast. Any strides. */
+WEFT_API weft_expr *weft_matmul(weft_expr *a, weft_expr *b);
+/* NumPy's dot: 1-d with 1-d is the inner product, 0-d multiplies, 2-d is matmul; for higher ranks the
+ * sum runs over the last axis of a and the second to last of b. */
+WEFT_API weft_expr *weft_dot(weft_expr *a, weft_expr *b);
+
+/* ---- views: nothing is copied unless no strides can express the result -------------------------- */
+
+#define WEFT_NONE INT64_MIN /* a slice bound left out */
+
+WEFT_API weft_expr *weft_reshape(weft_expr *x, int rank, const int64_t *dims); /* one dim may be -1 */
+WEFT_API weft_expr *weft_ravel(weft_expr *x);
+WEFT_API weft_expr *weft_transpose(weft_expr *x, const int *perm); /* NULL: reversed axes */
+WEFT_API weft_expr *weft_swap_axes(weft_expr *x, int a, int b);
+/* Python's x[start:stop:step] along axis; bounds clamp, WEFT_NONE leaves one out, step is not 0. */
+WEFT_API weft_expr *weft_slice(weft_expr *x, int axis, int64_t start, int64_t stop, int64_t step);
+/* x[i] along axis, which disappears. i outside the axis is WEFT_ESHAPE. */
+WEFT_API weft_expr *weft_index(weft_expr *x, int axis, int64_t i);
+WEFT_API weft_expr *weft_flip(weft_expr *x, int axis);
+WEFT_API weft_expr *weft_squeeze(weft_expr *x, int axis);     /* the axis must have extent 1 */
+WEFT_API weft_expr *weft_expand_dims(weft_expr *x, int axis); /* position in the result */
+WEFT_API weft_expr *weft_broadcast_to(weft_expr *x, int rank, const int64_t *dims);
+/* NumPy's diagonal: axis1 and axis2 go, their diagonal becomes the last axis. */
+WEFT_API weft_expr *weft_diagonal(weft_expr *x, int64_t offset, int axis1, int axis2);
+
+/* ---- evaluation --------------------------------------------------------------------------------- */
+
+/* size must be sizeof(weft_eval_opts). NULL or zero fields are defaults. */
+typedef struct weft_eval_opts {
+    size_t size;
+    weft_workspace *workspace; /* default: one that the context recycles */
+    int threads;               /* 0: as the context; otherwise an upper limit for this call */
+    bool unfused;              /* every operation its own pass: for measurement and for debugging */
+} weft_eval_opts;
+
+/* Computes x into out, whose dtype and shape must be those of x; its strides are free but it must not
+ * overlap itself. It may overlap any input in any way: the result is as if the inputs had been copied
+ * first. Errors are described by weft_graph_error of x's graph; after WEFT_ENAN the outputs hold
+ * unspecified values. */
+WEFT_API weft_status weft_eval(weft_expr *x, const weft_array *out, const weft_eval_opts *opts);
+/* Several results in as few sweeps as possible. Outputs must not overlap each other. */
+WEFT_API weft_status weft_eval_n(int n, weft_expr *const *x, const weft_array *outs,
+                                 const weft_eval_opts *opts);
+/* As weft_eval, into new C-contiguous memory of the context; free with weft_array_free. */
+WEFT_API weft_status weft_eval_new(weft_expr *x, weft_array *out, const weft_eval_opts *opts);
+WEFT_API void weft_array_free(weft_ctx *ctx, weft_array *a);
+
+/* ---- compile once, run many times ----------------------------------------------------------------- */
+
+/* Plans and compiles the roots of one graph. The program copies what it needs: the graph may be reset
+ * or freed afterwards. Arrays given with weft_from stay referred to by address. */
+WEFT_API weft_status weft_compile(int n, weft_expr *const *roots, weft_program **out);
+WEFT_API void weft_program_free(weft_program *p);
+WEFT_API int weft_program_inputs(const weft_program *p);
+WEFT_API int weft_program_outputs(const weft_program *p);
+/* Exact bytes of workspace a run with the planned shapes needs. */
+WEFT_API size_t weft_program_workspace_size(const weft_program *p);
+/* Runs with inputs[i] for input i and outs[j] for root j. ws NULL: one that the context recycles.
+ * With a workspace that has run these shapes before, nothing is allocated. Extents may differ from
+ * the planned ones; a new set of extents is planned once and remembered in the program. err, when not
+ * NULL, receives a sentence (or "") in at most err_size bytes. */
+WEFT_API weft_status weft_run(const weft_program *p, weft_workspace *ws, const weft_array *inputs,
+                              const weft_array *outs, char *err, size_t err_size);
+
+/* Memory for intermediates, kept between runs. */
+WEFT_API weft_status weft_workspace_new(weft_ctx *ctx, weft_workspace **out);
+/* Makes sure that a run that needs up to bytes will not allocate. */
+WEFT_API weft_status weft_workspace_reserve(weft_workspace *ws, size_t bytes);
+WEFT_API size_t weft_workspace_bytes(const weft_workspace *ws); /* held now */
+WEFT_API void weft_workspace_free(weft_workspace *ws);
+
+/* ---- look inside ------------------------------------------------------------------------------------ */
+
+typedef enum weft_dump_kind {
+    WEFT_DUMP_IR,   /* the canonical graph, one node a line */
+    WEFT_DUMP_DOT,  /* the same for graphviz */
+    WEFT_DUMP_PLAN, /* steps, passes, bytes, boundaries with their reasons */
+    WEFT_DUMP_LLVM, /* the IR of every compiled step */
+    WEFT_DUMP_ASM   /* its machine code as assembly, for isa (or the machine's own) */
+} weft_dump_kind;
+
+/* A new text; free with weft_text_free. isa matters to LLVM and ASM: any x86-64 level can be asked
+ * for on any x86-64 machine. WEFT_EUNSUPPORTED when LLVM cannot be loaded. */
+WEFT_API weft_status weft_dump(int n, weft_expr *const *roots, weft_dump_kind kind, weft_isa isa,
+                               char **text);
+/* JSON: passes, bytes_read, bytes_written, workspace_bytes, steps (each with kind, space, reads,
+ * writes, ops, why). */
+WEFT_API weft_status weft_explain(int n, weft_expr *const *roots, char **json);
+WEFT_API void weft_text_free(weft_ctx *ctx, char *text);
+
+/* One row of the operation table, for i from 0; NULL past the end. */
+typedef struct weft_op_info {
+    const char *name;
+    int arity;
+    const char *kind; /* "elementwise", "reduction", "view", ... */
+    const char *doc;  /* one line */
+} weft_op_info;
+WEFT_API const weft_op_info *weft_op_at(int i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
