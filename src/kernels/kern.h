@@ -70,4 +70,49 @@ struct kern_gemm {
 size_t kern_gemm_scratch(const struct kern_gemm *g);
 void kern_gemm_run(const struct kern_gemm *g);
 
+// ---- reductions -----------------------------------------------------------------------------------------
+// The fixed tree (docs/numerics.md). Elements of the reduced run are numbered e = 0..N-1 in logical
+// row-major order.
+// Inner (the run includes the last axis): leaves of 1024 elements; in a leaf, lane l of L (L = 32 for
+// 8-byte accumulators, 64 for narrower ones) combines its elements e = l, l+L, l+2L, ... in order,
+// starting from the identity; leaves are combined lane by lane as a binary counter does (leaf t is
+// pushed; while the lowest bits of t are 1 the stacked older vector is combined: older OP newer); at the
+// end what is left on the stack is combined from the newest to the oldest (older OP newer); then lanes
+// fold: for w = L/2, L/4, ..., 1: lane l = lane l OP lane l+w.
+// Outer: the same with one lane per column and leaves of KERN_RED_ROWS elements.
+// Since full subtrees are aligned, any split of a run at multiples of a power-of-two number of leaves
+// gives partial vectors which, combined by kern_red_push/flush in order, give the same bits.
+enum kern_red {
+    KERN_SUM, KERN_PROD, KERN_MIN, KERN_MAX, KERN_FMIN, KERN_FMAX, KERN_ANY, KERN_ALL,
+    KERN_ARGMIN, KERN_ARGMAX, KERN_NANARGMIN, KERN_NANARGMAX, KERN_RED__N
+};
+enum { KERN_RED_RUN = 1024, KERN_RED_ROWS = 32 };
+static inline int kern_red_lanes(weft_dtype t) { return dtype_size(t) == 8 ? 32 : 64; }
+static inline bool kern_red_is_arg(enum kern_red r) { return r >= KERN_ARGMIN; }
+// Identities: sum -0.0 / 0, prod 1, min/max +inf/-inf or the type's extremes, FMIN/FMAX NaN, any 0, all 1;
+// arg: value "none" with index INT64_MAX (an index of INT64_MAX marks an empty lane).
+// Arg lanes are L values and L i64 indices, L = 32 for every dtype; combining is order-free (propagating:
+// the NaN with the smallest index, else the best value with the smallest index).
+// Bytes of the state of n lanes: values (padded to 64 bytes) then indices.
+size_t kern_red_state(enum kern_red r, weft_dtype t, int64_t n);
+void kern_red_identity(enum kern_red r, weft_dtype t, void *state, int64_t n);
+// older[i] = older[i] OP newer[i]
+void kern_red_combine(enum kern_red r, weft_dtype t, void *older, const void *newer, int64_t n);
+// inner: accumulate one leaf (count <= KERN_RED_RUN elements, first = index of the first) into L lanes
+// that hold the identity
+void kern_red_leaf(enum kern_red r, weft_dtype t, void *lanes, const void *x, int64_t count,
+                   int64_t first);
+// outer: accumulate one row of n columns, index e of the run, into n lanes
+void kern_red_row(enum kern_red r, weft_dtype t, void *state, const void *x, int64_t n, int64_t e);
+// Fold L lanes to one result at out (element of t, or i64 for arg-reductions; empty: -1).
+void kern_red_fold(enum kern_red r, weft_dtype t, const void *lanes, void *out);
+// outer arg-reductions: state of n columns to n i64 results
+void kern_red_columns(enum kern_red r, weft_dtype t, const void *state, void *out, int64_t n);
+// The binary counter over partial states of n lanes: push number index (0, 1, 2, ...; the order matters);
+// flush leaves the total in total. stack has room for 64 states.
+void kern_red_push(enum kern_red r, weft_dtype t, void *stack, const void *state, int64_t n,
+                   uint64_t index);
+void kern_red_flush(enum kern_red r, weft_dtype t, void *stack, void *total, int64_t n,
+                    uint64_t count);
+
 #endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The plan: which nodes are computed together, in which order, in which bytes. Made for one set of shapes
+// and strides; knows no address, no thread, no instruction set. Lives in one arena and dies at once.
+#ifndef WEFT_PLAN_H
+#define WEFT_PLAN_H
+
+#include "../ir/ir.h"
+#include "../nest.h"
+
+enum fuse_kind { FUSE_LOOP, FUSE_MATMUL };
+
+// A batch of products. Operands like those of a nest: batch dims, then (rows, columns).
+struct fuse_matmul {
+    weft_dtype dtype;
+    int nbatch;
+    int64_t batch[WEFT_MAX_RANK];
+    int64_t m, n, k;
+    struct nest_operand a, b, c; // stride[0..nbatch) batch strides, then row stride, column stride
+};
+
+struct fuse_step {
+    enum fuse_kind kind;
+    struct nest nest;            // LOOP
+    struct seg seg;              // LOOP
+    struct fuse_matmul matmul;   // MATMUL
+    int64_t bytes_read, bytes_written; // of memory operands, each counted once
+    const char *why;             // why this step ends here, for the dump ("root", "read by matmul", ...)
+    ir_ref *made;                // the nodes it materialises
+    int nmade;
+    int level;
+};
+
+struct fuse_temp {
+    int64_t bytes, offset;       // offset in the workspace, 64-byte aligned
+    int first_step, last_step;   // lifetime
+    ir_ref node;
+};
+
+struct fuse_plan {
+    struct base_arena arena;
+    int nstep;
+    struct fuse_step *step;      // in order of execution
+    int ntemp;
+    struct fuse_temp *temp;
+    int nleaf, nconst, nroot, nguard;
+    ir_ref *leaf, *constant;     // canonical order (that of ir_key)
+    const char **guard_text;
+    int64_t workspace_bytes;     // exact: high-water mark of the temporaries
+    int64_t bytes_read, bytes_written;
+    int passes;                  // number of steps that touch memory
+};
+
+struct fuse_opts {
+    bool unfused;                // every operation its own step
+    // strides in bytes of leaf arrays are those of ir_leaf; of inputs: in_strides[input] or NULL (dense)
+    const int64_t *const *in_strides;
+    const weft_array *outs;      // the outputs' strides (data ignored), or NULL: dense
+    size_t row_bytes;            // longest row kept between sections of one pass (0: default, 256 KiB)
+};
+
+// Plans the roots. On failure *out is NULL and err has the reason.
+weft_status fuse_plan_make(const struct ir_graph *g, int n, const ir_ref *roots,
+                           const struct fuse_opts *opts, const struct base_alloc *alloc,
+                           struct base_err *err, struct fuse_plan **out);
+void fuse_plan_free(struct fuse_plan *p);
+void fuse_plan_dump(const struct ir_graph *g, const struct fuse_plan *p, struct base_vec *out);
+void fuse_plan_json(const struct ir_graph *g, const struct fuse_plan *p, struct base_vec *out);
+bool fuse_plan_check(const struct ir_graph *g, const struct fuse_plan *p, struct base_err *err);
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// The graph: calls in, canonical typed nodes out. Building is canonicalising: each emit checks, infers
+// dtype and shape, folds, interns (hash-consing) and appends; operands always precede their users, so a
+// plain loop over the node array is a topological order. Nodes are immutable and named by 32-bit refs.
+// Knows no plan, no memory layout beyond the leaves' own descriptions, no LLVM.
+#ifndef WEFT_IR_H
+#define WEFT_IR_H
+
+#include "../base.h"
+
+typedef uint32_t ir_ref; // index into the node array; IR_NONE = no node
+#define IR_NONE 0u
+
+enum ir_op {
+    IR_NOP, // node 0
+#define LEAF(name, doc) IR_##name,
+#include "ops.def"
+#define MAP(name, ...) IR_##name,
+#include "ops.def"
+#define REDUCE(name, ...) IR_R_##name,
+#include "ops.def"
+#define VIEW(name, doc) IR_##name,
+#include "ops.def"
+#define CONTRACT(name, doc) IR_##name,
+#include "ops.def"
+    IR_OP__N
+};
+enum ir_class { IR_LEAF, IR_MAP, IR_REDUCE, IR_VIEW, IR_CONTRACT };
+enum ir_rule {
+    RULE_NONE, RULE_ARITH, RULE_FLOAT, RULE_INTS, RULE_SHIFT, RULE_COMPARE, RULE_LOGIC, RULE_PRED,
+    RULE_KEEP, RULE_WHERE, RULE_CAST
+};
+struct ir_op_info {
+    const char *name; // public name ("add", "sum", "reshape")
+    uint8_t arity, cls, rule;
+    bool heavy;       // calls a kernel for some types
+    const char *doc;
+};
+extern const struct ir_op_info ir_ops[IR_OP__N];
+
+enum ir_weak { IR_STRONG, IR_WEAK_BOOL, IR_WEAK_INT, IR_WEAK_FLOAT }; // of constants only
+
+// Attributes, by op (int64 words at ir_attr(g, node)); "as given" so that ir_replay can re-infer:
+//   from: [leaf index]              input: [input index]            constant: [bits of the value]
+//   iota: [axis]                    extent: [mask of operand axes, bits of double ddof] (value not read)
+//   R_*: [first axis, last axis + 1] of the operand, adjacent, at least one axis
+//   reshape: [rank, dims as given, maybe one -1]     transpose: [perm...]
+//   slice: [axis, start, stop, step] as given (WEFT_NONE allowed)    broadcast_to: [rank, dims]
+//   expand_dims, squeeze: [axis]    diagonal: [offset, axis1, axis2]
+struct ir_node {
+    uint8_t op, dtype, rank, weak;
+    uint16_t nattr;
+    uint16_t flags;
+    ir_ref in[3];   // IR_NONE where absent. MAP operands broadcast right-aligned, as NumPy; no casts hidden
+    uint32_t shape; // first of rank words in the shape pool
+    uint32_t attr;  // first of nattr words in the attribute pool
+};
+
+// A leaf array (weft_from): only what the caller gave.
+struct ir_leaf {
+    weft_array array;
+};
+struct ir_input {
+    char *name;
+    ir_ref node;
+};
+
+struct ir_graph; // opaque outside src/ir
+struct ir_graph *ir_graph_new(const struct base_alloc *alloc, uint32_t max_nodes); // NULL: no memory
+void ir_graph_reset(struct ir_graph *g); // keeps memory
+void ir_graph_free(struct ir_graph *g);
+struct base_err *ir_error(struct ir_graph *g);
+
+uint32_t ir_count(const struct ir_graph *g); // nodes are 1..count-1 (0 is the nop)
+const struct ir_node *ir_at(const struct ir_graph *g, ir_ref r);
+const int64_t *ir_dims(const struct ir_graph *g, ir_ref r);
+const int64_t *ir_attr(const struct ir_graph *g, ir_ref r);
+int64_t ir_elements(const struct ir_graph *g, ir_ref r);
+const struct ir_leaf *ir_leaf_at(const struct ir_graph *g, int i); // NULL past the end
+const struct ir_input *ir_input_at(const struct ir_graph *g, int i);
+int ir_leaf_count(const struct ir_graph *g);
+int ir_input_count(const struct ir_graph *g);
+
+// ---- emitters: all return IR_NONE after recording the first error; IR_NONE operands give IR_NONE -----
+ir_ref ir_from(struct ir_graph *g, const weft_array *a);
+ir_ref ir_input(struct ir_graph *g, const char *name, weft_dtype t, int rank, const int64_t *dims);
+ir_ref ir_constant(struct ir_graph *g, weft_dtype t, const void *value, enum ir_weak weak);
+ir_ref ir_iota(struct ir_graph *g, weft_dtype t, int rank, const int64_t *dims, int axis);
+ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in); // any MAP op but cast: promotes, casts
+ir_ref ir_cast(struct ir_graph *g, ir_ref x, weft_dtype t);
+ir_ref ir_clip(struct ir_graph *g, ir_ref x, ir_ref lo, ir_ref hi);
+// The public reductions, lowered to primitives: mean, var, std, count_nonzero, skip and raise modes,
+// axis lists with gaps (innermost run first), keepdims (as expand_dims).
+enum ir_reduction {
+    IR_SUM, IR_PROD, IR_MIN, IR_MAX, IR_MEAN, IR_VAR, IR_STD, IR_ANY, IR_ALL, IR_COUNT_NONZERO,
+    IR_ARGMIN, IR_ARGMAX
+};
+ir_ref ir_reduce(struct ir_graph *g, enum ir_reduction what, ir_ref x, const weft_reduce *r);
+ir_ref ir_matmul(struct ir_graph *g, ir_ref a, ir_ref b);
+ir_ref ir_dot(struct ir_graph *g, ir_ref a, ir_ref b);
+ir_ref ir_reshape(struct ir_graph *g, ir_ref x, int rank, const int64_t *dims);
+ir_ref ir_transpose(struct ir_graph *g, ir_ref x, const int *perm);
+ir_ref ir_swap_axes(struct ir_graph *g, ir_ref x, int a, int b);
+ir_ref ir_slice(struct ir_graph *g, ir_ref x, int axis, int64_t start, int64_t stop, int64_t step);
+ir_ref ir_index(struct ir_graph *g, ir_ref x, int axis, int64_t i);
+ir_ref ir_expand_dims(struct ir_graph *g, ir_ref x, int axis);
+ir_ref ir_squeeze(struct ir_graph *g, ir_ref x, int axis);
+ir_ref ir_broadcast_to(struct ir_graph *g, ir_ref x, int rank, const int64_t *dims);
+ir_ref ir_diagonal(struct ir_graph *g, ir_ref x, int64_t offset, int axis1, int axis2);
+ir_ref ir_guard(struct ir_graph *g, ir_ref value, ir_ref failed); // failed: bool, any shape
+
+// ---- views as arithmetic: in index = off + sum coef * out index, per input axis -----------------------
+// Fills off[rank of operand] and coef[rank of operand * rank of node] (row-major, zeroed by the callee)
+// for every VIEW but reshape. For reshape returns false: the row-major linear index is what is kept.
+bool ir_view_map(const struct ir_graph *g, ir_ref view, int64_t *off, int64_t *coef);
+// A slice's start (resolved), step and extent for the operand's axis extent.
+void ir_slice_resolve(int64_t extent, int64_t start, int64_t stop, int64_t step, int64_t *first,
+                      int64_t *count);
+
+// ---- whole graphs --------------------------------------------------------------------------------------
+// Copies what the roots need into dst (which must be empty), in canonical order: leaves and nodes in
+// order of first use from the roots. input_dims[i], when not NULL, replaces the shape of input i; all
+// shapes are inferred anew. New roots in out. Inputs keep their numbers. WEFT_E* with text in dst.
+weft_status ir_replay(const struct ir_graph *src, int n, const ir_ref *roots,
+                      const int64_t *const *input_dims, struct ir_graph *dst, ir_ref *out);
+// Canonical bytes of what the roots need: structure, dtypes, leaf shapes and strides, attributes; not the
+// leaves' addresses and not the constants' values. Two graphs with equal bytes may share a plan; the
+// leaves and constants correspond in the order in which fuse_plan numbers them (order of first use).
+// leaves/consts (may be NULL) receive refs in that order.
+weft_status ir_key(const struct ir_graph *g, int n, const ir_ref *roots, struct base_vec *key,
+                   struct base_vec *leaves, struct base_vec *consts);
+// Constants' 8 value bytes.
+uint64_t ir_constant_bits(const struct ir_graph *g, ir_ref r);
+double ir_extent_value(const struct ir_graph *g, ir_ref r);
+
+void ir_dump(const struct ir_graph *g, int n, const ir_ref *roots, struct base_vec *out); // text
+void ir_dot_dump(const struct ir_graph *g, int n, const ir_ref *roots, struct base_vec *out);
+// Every invariant a later room relies on; false with a sentence in err.
+bool ir_check(const struct ir_graph *g, struct base_err *err);
+
+weft_dtype ir_promote(weft_dtype a, weft_dtype b);
+// "f64[3,4]" into buf.
+void ir_type_text(const struct ir_graph *g, ir_ref r, char *buf, size_t size);
+
+#endif

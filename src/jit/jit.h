@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Plan in, Program out: attaches code to every step. Two tiers behind tile_fn: an interpreter over strips
+// that is always there, and machine code from the LLVM module, loaded on first need. Keeps the code cache.
+#ifndef WEFT_JIT_H
+#define WEFT_JIT_H
+
+#include "../fuse/plan.h"
+#include "../runtime/runtime.h"
+
+struct jit;
+struct jit_opts {
+    weft_backend backend;
+    size_t cache_bytes;
+    bool check; // run both tiers and compare (WEFT_CHECK)
+};
+struct jit *jit_new(struct rt_env *env, const struct jit_opts *opts); // NULL: no memory
+void jit_free(struct jit *j);
+
+// Builds the program; its code is looked up or created in the cache. Frees nothing of the plan.
+weft_status jit_program_make(struct jit *j, const struct fuse_plan *plan, const struct ir_graph *g,
+                             struct base_err *err, struct rt_program **out);
+void jit_program_free(struct jit *j, struct rt_program *p);
+// Before a run: decides by the cost rule which steps to compile now, later or never.
+void jit_program_prepare(struct jit *j, struct rt_program *p);
+void jit_wait(struct jit *j); // until nothing is being compiled
+void jit_stats(struct jit *j, weft_stats *out);
+// LLVM IR or assembly of every loop step of the plan.
+weft_status jit_dump(struct jit *j, const struct fuse_plan *plan, weft_dump_kind kind, weft_isa isa,
+                     struct base_vec *out, struct base_err *err);
+
+// ---- the interpreter tier (interp*.c) -------------------------------------------------------------------
+// The interpreter's form of a body: a copy in one block, kernels resolved for isa. NULL: no memory.
+struct interp_form;
+struct interp_form *interp_make(const struct seg *s, enum kern_isa isa, const struct base_alloc *a,
+                                size_t *scratch);
+void interp_free(struct interp_form *f, const struct base_alloc *a);
+tile_fn interp_tile; // code = struct interp_form
+
+#endif

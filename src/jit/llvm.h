@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The wall around LLVM. The files behind it are built into the module libweft-jit, which exports one
+// symbol, weft_jit_module; the core opens it with RTLD_LOCAL on first need and talks through this table.
+// The module allocates with malloc (LLVM does) and reports sentences, never ends the process.
+#ifndef WEFT_JIT_LLVM_H
+#define WEFT_JIT_LLVM_H
+
+#include "../kernels/kern.h"
+#include "../nest.h"
+
+struct llvm_engine; // one per context: target machine and ORC JIT for the host, at one kern_isa
+
+struct llvm_need {  // a kernel the code calls: form[i] is its address at run time
+    uint8_t family; // enum kern_family
+    uint8_t dtype;
+};
+struct llvm_code {
+    tile_fn *fn;            // called with code = table of kern_map pointers, in the order of need[]
+    size_t scratch;         // bytes of tile.scratch it uses
+    size_t bytes;           // machine code and data
+    int nneed;
+    struct llvm_need need[64];
+    void *handle;           // for release
+};
+enum llvm_dump_kind { LLVM_DUMP_IR, LLVM_DUMP_ASM };
+
+struct llvm_api {
+    int abi;                // LLVM_API_ABI
+    int major;              // LLVM_VERSION_MAJOR
+    struct llvm_engine *(*open)(enum kern_isa isa, char *err, size_t err_size);
+    void (*close)(struct llvm_engine *e);
+    // Thread-safe: one compilation at a time per engine (it locks). false with a sentence on failure.
+    bool (*compile)(struct llvm_engine *e, const struct seg *s, struct llvm_code *out, char *err,
+                    size_t err_size);
+    void (*release)(struct llvm_engine *e, void *handle); // frees machine code really
+    // For any x86-64 level on any x86-64 machine. *text is malloc'ed.
+    bool (*dump)(struct llvm_engine *e, const struct seg *s, enum llvm_dump_kind kind,
+                 enum kern_isa isa, char **text, char *err, size_t err_size);
+};
+enum { LLVM_API_ABI = 1 };
+typedef const struct llvm_api *llvm_module_fn(void);
+llvm_module_fn weft_jit_module; // the one exported symbol
+
+#endif

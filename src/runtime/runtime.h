@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Program and data in, numbers out: binding, overlap, workspace, threads, the walk over tiles. Produces no
+// code and knows no graph; whichever tier made a step's code, it is called through tile_fn.
+#ifndef WEFT_RUNTIME_H
+#define WEFT_RUNTIME_H
+
+#include <stdatomic.h>
+
+#include "../kernels/kern.h"
+#include "../nest.h"
+
+// ---- what a context lends to a run ------------------------------------------------------------------
+struct rt_pool;
+struct rt_env {
+    struct base_alloc alloc;
+    weft_log_fn *log;
+    void *log_ud;
+    enum kern_isa isa;
+    int threads;                // most threads an evaluation may use, >= 1
+    bool own_executor;          // false: exec is the host's
+    weft_executor exec;         // host's
+    struct rt_pool *pool;       // own, started on first need
+};
+
+// ---- threads -------------------------------------------------------------------------------------------
+// CPUs this process may use: affinity mask and cgroup quota, at least 1.
+int rt_cpu_count(void);
+struct rt_pool *rt_pool_new(const struct base_alloc *a, int threads); // no thread yet; NULL: no memory
+void rt_pool_free(struct rt_pool *p);                                 // joins
+// body(arg, i, worker) for i in 0..n-1 with worker in 0..threads-1 (no two calls with one worker number at
+// once). Runs of i are owned by workers, then stolen. The caller works too. Serial when n or threads is
+// 1, when the pool is busy with another host thread, inside a forked child, or when no thread starts.
+void rt_parallel(struct rt_env *env, int threads, int64_t n,
+                 void (*body)(void *arg, int64_t i, int worker), void *arg);
+
+// ---- floating-point environment --------------------------------------------------------------------------
+struct rt_fp { uint64_t saved; };
+struct rt_fp rt_fp_enter(void);      // default rounding, no flush to zero, exceptions masked
+void rt_fp_leave(struct rt_fp saved);
+
+// ---- workspace ----------------------------------------------------------------------------------------------
+// One block, 64-byte aligned (2 MiB-aligned with huge-page advice when large), grown only on need.
+struct rt_workspace;
+struct rt_workspace *rt_workspace_new(const struct base_alloc *a);
+weft_status rt_workspace_reserve(struct rt_workspace *w, size_t bytes);
+size_t rt_workspace_bytes(const struct rt_workspace *w);
+void rt_workspace_free(struct rt_workspace *w);
+
+// ---- programs ---------------------------------------------------------------------------------------------------
+// Code of one body in both tiers. Owned by the jit room, shared by programs; native appears later.
+struct rt_code {
+    tile_fn *interp;
+    const void *interp_form;
+    size_t interp_scratch;
+    _Atomic(tile_fn *) native;  // store-release after native_form and native_scratch
+    const void *native_form;
+    size_t native_scratch;      // both scratch sizes are known before the first run
+    _Atomic uint64_t runs_native, runs_interp;
+};
+
+struct rt_reduce { uint8_t kind, dtype; };  // enum kern_red and operand dtype, in order of seg reductions
+
+enum rt_kind { RT_LOOP, RT_MATMUL };
+struct rt_matmul {
+    weft_dtype dtype;
+    int nbatch;
+    int64_t batch[WEFT_MAX_RANK];
+    int64_t m, n, k;
+    struct nest_operand a, b, c;
+};
+struct rt_step {
+    enum rt_kind kind;
+    bool whole_rows;            // INNER with several ELEM sections: PARTIAL is not allowed
+    struct nest nest;
+    int nreduce;
+    const struct rt_reduce *reduce;
+    struct rt_code *code;
+    struct rt_matmul matmul;
+    int cost;                   // rough cycles per element, for deciding on threads
+    // filled by rt_program_finish
+    int64_t row_scratch_bytes;
+};
+struct rt_program {
+    struct base_arena arena;
+    int nstep;
+    struct rt_step *step;
+    int ntemp;
+    const int64_t *temp_offset, *temp_bytes;
+    int64_t temp_total;         // bytes of temporaries in the workspace
+    int nleaf, nout, nconst, nguard;
+    const weft_dtype *const_dtype;
+    // shapes and strides the program was made for; data is ignored. Binding checks nothing but overlap:
+    // the caller found the program by these.
+    const weft_array *leaf, *out;
+    const char *const *guard_text;
+};
+// Workspace a run with at most env->threads threads needs: temporaries, scratch, partial states, matmul.
+int64_t rt_program_bytes(const struct rt_program *p, const struct rt_env *env);
+
+struct rt_bind {
+    void *const *leaf;          // data of each leaf
+    void *const *out;           // data of each output
+    const uint64_t *constant;   // 8 bytes each, the value in the first dtype_size bytes
+    struct rt_workspace *ws;
+    int threads;                // 0: env's
+    struct base_err *err;
+};
+// Runs. WEFT_EALIAS, WEFT_ENOMEM (before anything is written), WEFT_ENAN (afterwards). Allocates only when
+// the workspace must grow. Outputs may overlap leaves in any way; not themselves nor each other.
+weft_status rt_program_run(const struct rt_program *p, struct rt_env *env, const struct rt_bind *bind);
+
+// ---- arrays (also used by api.c) --------------------------------------------------------------------------------
+// Every shape fact checked with 64-bit arithmetic: rank, extents, byte size; sentence in err.
+weft_status rt_array_check(const weft_array *a, const char *what, struct base_err *err);
+bool rt_array_overlaps_itself(const weft_array *a);
+bool rt_arrays_overlap(const weft_array *a, const weft_array *b); // shares a byte (exact or conservative)
+
+#endif
