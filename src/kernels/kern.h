@@ -53,10 +53,15 @@ const struct kern_row *kern_rows(size_t *n);
 const struct kern_row *kern_find(enum kern_family f, weft_dtype t, enum kern_isa isa);
 
 // ---- matrix product -------------------------------------------------------------------------------------
-// C[m,n] = A[m,k] B[k,n]; strides in bytes, any sign, 0 allowed for A and B. C is written, never read.
-// The order of accumulation depends on k alone: blocks of KERN_GEMM_KC, one FMA chain each (integers:
-// wrapping), blocks added in order; so any partition of C into calls gives the same bits.
+// C[m,n] = A[m,k] B[k,n] for every dtype; strides in bytes, any sign, any alignment, 0 allowed for A and
+// B. C is written, never read, and must not overlap A, B or itself. k = 0 gives zeros.
+// The order of accumulation depends on k alone. Floats: k is cut at multiples of KERN_GEMM_KC; a block is
+// one FMA chain fma(a[k], b[k], sum) in increasing k that starts from +0; block sums are added in order.
+// So 0 * NaN is NaN, a zero result is +0 unless rounding made it -0, and any partition of C into calls,
+// any layout, thread count and instruction set gives the same bits. Integers wrap; bool: or of and.
 #define KERN_GEMM_KC 256
+// A finished part of C, in rows and columns of C as the caller sees it.
+struct kern_gemm_part { int64_t batch, row, rows, col, cols; };
 struct kern_gemm {
     weft_dtype dtype;
     enum kern_isa isa;
@@ -65,10 +70,23 @@ struct kern_gemm {
     int64_t a_rs, a_cs, b_rs, b_cs; // byte strides of rows and columns
     void *c;
     int64_t c_rs, c_cs;
-    void *scratch;                  // kern_gemm_scratch bytes, 64-byte aligned
+    void *scratch;                  // kern_gemm_scratch(g, threads) bytes, 64-byte aligned
+    int64_t batch;                  // number of products, 0 as 1, a_bs, b_bs and c_bs bytes apart
+    int64_t a_bs, b_bs, c_bs;
+    // Called once for each part of C when its values are final and still in cache, by the thread that
+    // finished it; parts are disjoint and cover C. For epilogues that work in place. May be NULL.
+    void (*done)(void *ud, const struct kern_gemm_part *part);
+    void *done_ud;
 };
-size_t kern_gemm_scratch(const struct kern_gemm *g);
-void kern_gemm_run(const struct kern_gemm *g);
+// runs body(arg, i) once for each i < n, on any threads in any order, and returns when all are done
+typedef void kern_gemm_for(void *ud, int64_t n, void (*body)(void *arg, int64_t i), void *arg);
+
+// How many threads the product is worth, 1 .. max; then scratch bytes for that many (0 when too large to
+// express); then the product itself. Nothing is allocated; threads must be what scratch was sized for.
+int kern_gemm_threads(const struct kern_gemm *g, int max);
+size_t kern_gemm_scratch(const struct kern_gemm *g, int threads);
+void kern_gemm_run(const struct kern_gemm *g);                 // on this thread, scratch for 1
+void kern_gemm_parallel(const struct kern_gemm *g, int threads, kern_gemm_for *run, void *ud);
 
 // ---- reductions -----------------------------------------------------------------------------------------
 // The fixed tree (docs/numerics.md). Elements of the reduced run are numbered e = 0..N-1 in logical

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// f64 leaves of the matrix product. In: packed or strided operands of one tile; out: a tile of C.
+// Every element is one chain of fused multiply-adds in increasing k from +0, whatever the vector
+// width; the base level of x86-64 has no FMA instruction and takes the C library's correctly
+// rounded fma.
+#include "gemm.h"
+#include "vec_f64.h"
+
+typedef double elem;
+#define OPS kern_gemm_f64
+static inline elem e_add(elem c, elem x) {
+    return c + x;
+}
+#include "tile.h"

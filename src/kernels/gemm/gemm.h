@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Between the driver of the matrix product (../gemm.c) and its leaves, which exist once per element
+// type and instruction set: a tile kernel for every shape of a small part of C, a packer, a
+// scatterer. Everything here is in "row form": C's columns lie side by side in memory and fill the
+// vector lanes.
+#ifndef KERN_GEMM_GEMM_H
+#define KERN_GEMM_GEMM_H
+
+#include "../kern.h"
+
+// rows x cols elements of C from k steps: C = chain, or C = C + chain when add is set, where chain
+// is fma(a[k-1], b[k-1], ... fma(a[0], b[0], +0)). Strides are in bytes; a row of B is contiguous.
+// Offsets are fixed: the assembly kernels read this structure.
+struct gemm_tile {
+    int64_t k;                 // 0: 1 .. KERN_GEMM_KC
+    const unsigned char *a;    // 8
+    int64_t a_rs, a_cs;        // 16, 24
+    const unsigned char *b;    // 32
+    int64_t b_rs;              // 40
+    unsigned char *c;          // 48
+    int64_t c_rs;              // 56
+    int32_t cols;              // 64: within the last vector of the kernel's width
+    int32_t add;               // 68
+    const unsigned char *next; // 72: address to prefetch for the tile that follows, or NULL
+};
+typedef void gemm_tile_fn(const struct gemm_tile *t);
+
+// dst[p * width + j] = src[p * s_k + j * s_j] for p < k, j < cols; zeros for cols <= j < width.
+struct gemm_pack {
+    void *dst;
+    int64_t width;
+    const unsigned char *src;
+    int64_t s_k, s_j;
+    int64_t k, cols;
+};
+
+// C = tile or C = C + tile for a C without contiguous rows; tile rows are t_rs bytes apart.
+struct gemm_spread {
+    const unsigned char *tile;
+    int64_t t_rs;
+    unsigned char *c;
+    int64_t c_rs, c_cs;
+    int64_t rows, cols;
+    bool add;
+};
+
+struct gemm_ops {
+    int size;    // bytes of an element
+    int lanes;   // elements of a vector
+    int mr, nv;  // largest tile: rows, vectors
+    bool direct; // has kernels that may read a B that was not packed
+    // tiles[part][rows - 1][vectors - 1] flattened; part 1 reads no B element past cols, part 0
+    // reads whole vectors
+    gemm_tile_fn *const *tiles;
+    void (*pack)(const struct gemm_pack *p);
+    void (*spread)(const struct gemm_spread *s);
+};
+
+#define GEMM_DECLARE(isa)                                                                          \
+    extern const struct gemm_ops kern_gemm_f64_##isa, kern_gemm_f32_##isa, kern_gemm_u64_##isa,    \
+        kern_gemm_u32_##isa, kern_gemm_u16_##isa, kern_gemm_u8_##isa, kern_gemm_bool_##isa;
+GEMM_DECLARE(base)
+#if defined(__x86_64__)
+GEMM_DECLARE(avx2)
+GEMM_DECLARE(avx512)
+#endif
+#undef GEMM_DECLARE
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// How one matrix product is cut up: made by ../gemm.c, walked by ../gemm_walk.c.
+#ifndef KERN_GEMM_PLAN_H
+#define KERN_GEMM_PLAN_H
+
+#include "gemm.h"
+
+enum { GEMM_GROUPS = 64, GEMM_PACK_SLIVERS = 4 };
+
+// The product in row form (columns of C are its fastest axis; when C is column-major, A and B have
+// changed roles) and its blocks, from the outside in:
+//   column chunk > row chunk > k block  = one phase, in which A's rows are packed into slivers of
+//   mr rows; group of columns (its part of B packed into panels, held by one thread) > range of
+//   rows = one item of work; sliver > panel = one tile.
+struct gemm_plan {
+    const struct gemm_ops *ops;
+    int64_t m, n, k;
+    const unsigned char *a, *b;
+    unsigned char *c;
+    int64_t a_rs, a_cs, b_rs, b_cs, c_rs, c_cs;
+    bool swapped;        // row form is the transposed product
+    bool unit_c;         // rows of C are contiguous
+    bool pack_a, pack_b; // otherwise read where they are
+    int64_t col_chunk, group_cols, groups;
+    int64_t row_chunk, range_rows, ranges;
+    int64_t col_chunks, row_chunks, k_blocks;
+    size_t a_bytes, b_bytes; // one packed row chunk, one packed group
+    void (*done)(void *ud, const struct kern_gemm_part *part);
+    void *done_ud;
+    int64_t batch; // of the product under way, for done
+};
+
+// Runs a plan on this thread: scratch of a_bytes + b_bytes.
+void kern_gemm_walk(const struct gemm_plan *p, unsigned char *scratch);
+// Runs a plan with a team: scratch of 2 * a_bytes + threads * b_bytes.
+struct gemm_crew {
+    int threads;
+    kern_gemm_for *run;
+    void *ud;
+};
+void kern_gemm_walk_parallel(const struct gemm_plan *p, unsigned char *scratch,
+                             const struct gemm_crew *crew);
+
+#endif

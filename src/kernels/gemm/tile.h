@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Template: the leaves of one element type on one instruction set. The including file defines
+//   elem             the element type
+//   vec, LANES       a vector and its number of elements
+//   MR, NV           the largest tile, at most 8 rows by 3 vectors
+//   OPS              the name of the gemm_ops, without the instruction set
+//   DIRECT           1 when v_load_part is cheap enough for the inner loop
+//   v_zero() v_load(p) v_load_part(p, n) v_store(p, v) v_store_part(p, v, n) v_splat(p)
+//   v_mac(acc, a, b) v_add(c, acc), e_add(c, acc)   the arithmetic; (unaligned) pointers are to
+//   unsigned char
+// The accumulators of a tile stay in registers: row and vector counts are constants of each
+// instance.
+
+#define PASTE_(a, b) a##_##b
+#define PASTE(a, b) PASTE_(a, b)
+
+struct tile_shape {
+    int rows, vecs;
+    bool part;
+};
+
+static inline __attribute__((always_inline)) void tile(const struct gemm_tile *t,
+                                                       struct tile_shape s) {
+    const int whole = s.vecs - 1, rest = t->cols - whole * LANES;
+    const bool add = t->add;
+    const int64_t step = (int64_t)sizeof(vec);
+    vec acc[MR][NV];
+#pragma GCC unroll 8
+    for (int r = 0; r < s.rows; r++)
+#pragma GCC unroll 4
+        for (int v = 0; v < s.vecs; v++)
+            acc[r][v] = v_zero();
+    const unsigned char *a = t->a, *b = t->b;
+    for (int64_t p = 0; p < t->k; p++, a += t->a_cs, b += t->b_rs) {
+        vec bv[NV];
+#pragma GCC unroll 4
+        for (int v = 0; v < whole; v++)
+            bv[v] = v_load(b + v * step);
+        bv[whole] = s.part ? v_load_part(b + whole * step, rest) : v_load(b + whole * step);
+#pragma GCC unroll 8
+        for (int r = 0; r < s.rows; r++) {
+            const vec av = v_splat(a + r * t->a_rs);
+#pragma GCC unroll 4
+            for (int v = 0; v < s.vecs; v++)
+                acc[r][v] = v_mac(acc[r][v], av, bv[v]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < s.rows; r++) {
+        unsigned char *c = t->c + r * t->c_rs;
+#pragma GCC unroll 4
+        for (int v = 0; v < whole; v++)
+            v_store(c + v * step, add ? v_add(v_load(c + v * step), acc[r][v]) : acc[r][v]);
+        unsigned char *last = c + whole * step;
+        if (rest == LANES)
+            v_store(last, add ? v_add(v_load(last), acc[r][whole]) : acc[r][whole]);
+        else
+            v_store_part(last, add ? v_add(v_load_part(last, rest), acc[r][whole]) : acc[r][whole],
+                         rest);
+    }
+}
+
+#define TILE(r, v, part)                                                                           \
+    static void tile_##r##_##v##_##part(const struct gemm_tile *t) {                               \
+        tile(t, (struct tile_shape){r, v, part});                                                  \
+    }
+#if NV == 3
+#define TILES_OF_ROW(r, part) TILE(r, 1, part) TILE(r, 2, part) TILE(r, 3, part)
+#define NAMES_OF_ROW(r, part) tile_##r##_1_##part, tile_##r##_2_##part, tile_##r##_3_##part,
+#else
+#define TILES_OF_ROW(r, part) TILE(r, 1, part) TILE(r, 2, part)
+#define NAMES_OF_ROW(r, part) tile_##r##_1_##part, tile_##r##_2_##part,
+#endif
+#if MR == 8
+#define ALL_ROWS(F, p) F(1, p) F(2, p) F(3, p) F(4, p) F(5, p) F(6, p) F(7, p) F(8, p)
+#elif MR == 6
+#define ALL_ROWS(F, p) F(1, p) F(2, p) F(3, p) F(4, p) F(5, p) F(6, p)
+#else
+#define ALL_ROWS(F, p) F(1, p) F(2, p) F(3, p) F(4, p)
+#endif
+ALL_ROWS(TILES_OF_ROW, 0)
+#if DIRECT
+ALL_ROWS(TILES_OF_ROW, 1)
+#endif
+
+static gemm_tile_fn *const tiles[] = {ALL_ROWS(NAMES_OF_ROW, 0)
+#if DIRECT
+                                          ALL_ROWS(NAMES_OF_ROW, 1)
+#endif
+};
+
+// Contiguous rows are copied; otherwise one strided column after the other in blocks of k, so that
+// the lines of the source that a block touches stay in cache for the columns that follow.
+static void pack(const struct gemm_pack *q) {
+    elem *dst = q->dst;
+    const int64_t cols = q->cols, width = q->width, size = (int64_t)sizeof(elem);
+    if (q->s_j == size) {
+        for (int64_t p = 0; p < q->k; p++, dst += width) {
+            memcpy(dst, q->src + p * q->s_k, (size_t)(cols * size));
+            for (int64_t j = cols; j < width; j++)
+                dst[j] = 0;
+        }
+        return;
+    }
+    for (int64_t p0 = 0; p0 < q->k; p0 += 16) {
+        const int64_t p1 = MIN_OF(p0 + 16, q->k);
+        for (int64_t j = 0; j < width; j++)
+            for (int64_t p = p0; p < p1; p++) {
+                elem x = 0;
+                if (j < cols) memcpy(&x, q->src + p * q->s_k + j * q->s_j, sizeof x);
+                dst[p * width + j] = x;
+            }
+    }
+}
+
+static void spread(const struct gemm_spread *s) {
+    for (int64_t r = 0; r < s->rows; r++)
+        for (int64_t j = 0; j < s->cols; j++) {
+            unsigned char *c = s->c + r * s->c_rs + j * s->c_cs;
+            elem x, old;
+            memcpy(&x, s->tile + r * s->t_rs + j * (int64_t)sizeof x, sizeof x);
+            if (s->add) {
+                memcpy(&old, c, sizeof old);
+                x = e_add(old, x);
+            }
+            memcpy(c, &x, sizeof x);
+        }
+}
+
+const struct gemm_ops PASTE(OPS, KERN_VARIANT) = {
+    .size = sizeof(elem),
+    .lanes = LANES,
+    .mr = MR,
+    .nv = NV,
+    .direct = DIRECT,
+    .tiles = tiles,
+    .pack = pack,
+    .spread = spread,
+};

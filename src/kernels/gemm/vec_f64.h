@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// The f64 vector of the instruction set being compiled for, as tile.h wants it.
+#ifndef KERN_GEMM_VEC_F64_H
+#define KERN_GEMM_VEC_F64_H
+
+#if defined(KERN_VARIANT_avx512)
+#include <immintrin.h>
+typedef __m512d vec;
+#define LANES 8
+#define MR 8
+#define NV 3
+#define DIRECT 1
+static inline __mmask8 v_mask(int n) {
+    return (__mmask8)((1u << n) - 1u);
+}
+static inline vec v_zero(void) {
+    return _mm512_setzero_pd();
+}
+static inline vec v_load(const unsigned char *p) {
+    return _mm512_loadu_pd(p);
+}
+static inline vec v_load_part(const unsigned char *p, int n) {
+    return _mm512_maskz_loadu_pd(v_mask(n), p);
+}
+static inline void v_store(unsigned char *p, vec v) {
+    _mm512_storeu_pd(p, v);
+}
+static inline void v_store_part(unsigned char *p, vec v, int n) {
+    _mm512_mask_storeu_pd(p, v_mask(n), v);
+}
+static inline vec v_mac(vec acc, vec a, vec b) {
+    return _mm512_fmadd_pd(a, b, acc);
+}
+static inline vec v_add(vec c, vec x) {
+    return _mm512_add_pd(c, x);
+}
+static inline vec v_splat(const unsigned char *p) {
+    double x;
+    memcpy(&x, p, sizeof x);
+    return _mm512_set1_pd(x);
+}
+
+#elif defined(KERN_VARIANT_avx2)
+#include <immintrin.h>
+typedef __m256d vec;
+#define LANES 4
+#define MR 6
+#define NV 2
+#define DIRECT 1
+static inline __m256i v_mask(int n) {
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+static inline vec v_zero(void) {
+    return _mm256_setzero_pd();
+}
+static inline vec v_load(const unsigned char *p) {
+    return _mm256_loadu_pd((const void *)p);
+}
+static inline vec v_load_part(const unsigned char *p, int n) {
+    return _mm256_maskload_pd((const void *)p, v_mask(n));
+}
+static inline void v_store(unsigned char *p, vec v) {
+    _mm256_storeu_pd((void *)p, v);
+}
+static inline void v_store_part(unsigned char *p, vec v, int n) {
+    _mm256_maskstore_pd((void *)p, v_mask(n), v);
+}
+static inline vec v_mac(vec acc, vec a, vec b) {
+    return _mm256_fmadd_pd(a, b, acc);
+}
+static inline vec v_add(vec c, vec x) {
+    return _mm256_add_pd(c, x);
+}
+static inline vec v_splat(const unsigned char *p) {
+    double x;
+    memcpy(&x, p, sizeof x);
+    return _mm256_set1_pd(x);
+}
+
+#else
+#include <math.h>
+typedef double vec __attribute__((vector_size(16)));
+#define LANES 2
+#define MR 4
+#define NV 2
+#define DIRECT 0
+static inline vec v_zero(void) {
+    return (vec){0, 0};
+}
+static inline vec v_load(const unsigned char *p) {
+    vec v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline vec v_load_part(const unsigned char *p, int n) {
+    vec v = {0, 0};
+    memcpy(&v, p, (size_t)n * sizeof(double));
+    return v;
+}
+static inline void v_store(unsigned char *p, vec v) {
+    memcpy(p, &v, sizeof v);
+}
+static inline void v_store_part(unsigned char *p, vec v, int n) {
+    memcpy(p, &v, (size_t)n * sizeof(double));
+}
+static inline vec v_mac(vec acc, vec a, vec b) {
+    return (vec){fma(a[0], b[0], acc[0]), fma(a[1], b[1], acc[1])};
+}
+static inline vec v_add(vec c, vec x) {
+    return c + x;
+}
+static inline vec v_splat(const unsigned char *p) {
+    double x;
+    memcpy(&x, p, sizeof x);
+    return (vec){x, x};
+}
+#endif
+#endif

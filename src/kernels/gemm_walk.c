@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// The matrix product, from a plan to C. In: a plan, scratch, perhaps a team. Out: C, each part
+// reported once when it is final. Invariant: the k blocks of any element of C are added in order. A
+// team shares one packed copy of A per phase (two buffers, so that the next is packed while the
+// last items of this one finish) and each thread packs the B of the column group it works on.
+// Nobody waits for a thread that has not claimed work, so the bodies may run at once, one after the
+// other, or on fewer threads than asked for.
+#include "gemm/plan.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+// Where a phase lies: rows, columns and k steps of the product.
+struct phase {
+    int64_t row, rows, col, cols, k0, kc;
+    bool last; // of its k blocks
+};
+
+// An item of work and its operands. b: packed group or NULL when B is read in place.
+struct item {
+    int64_t group, row, rows; // row: from the start of the row chunk
+    const unsigned char *a;   // packed row chunk or NULL
+    const unsigned char *b;
+};
+
+static int64_t phases(const struct gemm_plan *p) {
+    return p->col_chunks * p->row_chunks * p->k_blocks;
+}
+
+static struct phase phase_at(const struct gemm_plan *p, int64_t i) {
+    struct phase f = {0};
+    const int64_t block = i % p->k_blocks, chunk = i / p->k_blocks;
+    f.k0 = block * KERN_GEMM_KC;
+    f.kc = MIN_OF(p->k - f.k0, KERN_GEMM_KC);
+    f.last = block == p->k_blocks - 1;
+    f.row = chunk % p->row_chunks * p->row_chunk;
+    f.rows = MIN_OF(p->m - f.row, p->row_chunk);
+    f.col = chunk / p->row_chunks * p->col_chunk;
+    f.cols = MIN_OF(p->n - f.col, p->col_chunk);
+    return f;
+}
+
+// ---- packing
+// ----------------------------------------------------------------------------------------
+static void pack_slivers(const struct gemm_plan *p, const struct phase *f, unsigned char *dst,
+                         int64_t first) {
+    const int64_t mr = p->ops->mr, last = MIN_OF(first + GEMM_PACK_SLIVERS * mr, f->rows);
+    for (int64_t i = first; i < last; i += mr) {
+        const struct gemm_pack q = {
+            .dst = dst + i * f->kc * p->ops->size,
+            .width = mr,
+            .src = p->a + (f->row + i) * p->a_rs + f->k0 * p->a_cs,
+            .s_k = p->a_cs,
+            .s_j = p->a_rs,
+            .k = f->kc,
+            .cols = MIN_OF(f->rows - i, mr),
+        };
+        p->ops->pack(&q);
+    }
+}
+
+// Vectors of the next panel, of so many left: the widest, but two of two rather than three and one.
+static int panel(int64_t left, int nv) {
+    if (left == nv + 1 && nv > 2) return nv - 1;
+    return left < nv ? (int)left : nv;
+}
+
+static void pack_group(const struct gemm_plan *p, const struct phase *f, unsigned char *dst,
+                       int64_t group) {
+    const int lanes = p->ops->lanes, size = p->ops->size;
+    const int64_t col = group * p->group_cols, cols = MIN_OF(f->cols - col, p->group_cols);
+    const unsigned char *src = p->b + (f->col + col) * p->b_cs + f->k0 * p->b_rs;
+    for (int64_t j = 0; j < cols;) {
+        const int64_t width = (int64_t)panel((cols - j + lanes - 1) / lanes, p->ops->nv) * lanes;
+        const struct gemm_pack q = {
+            .dst = dst + j * f->kc * size,
+            .width = width,
+            .src = src + j * p->b_cs,
+            .s_k = p->b_rs,
+            .s_j = p->b_cs,
+            .k = f->kc,
+            .cols = MIN_OF(cols - j, width),
+        };
+        p->ops->pack(&q);
+        j += width;
+    }
+}
+
+// ---- tiles
+// -------------------------------------------------------------------------------------------- A
+// tile into a C whose rows are not contiguous, through a small buffer.
+static void strided_tile(const struct gemm_plan *p, gemm_tile_fn *fn, struct gemm_tile t,
+                         int64_t rows, int64_t cols) {
+    _Alignas(64) unsigned char buffer[8 * 3 * 64];
+    const struct gemm_spread s = {
+        .tile = buffer,
+        .t_rs = 3 * 64,
+        .c = t.c,
+        .c_rs = p->c_rs,
+        .c_cs = p->c_cs,
+        .rows = rows,
+        .cols = cols,
+        .add = t.add,
+    };
+    t.c = buffer;
+    t.c_rs = 3 * 64;
+    t.add = 0;
+    fn(&t);
+    p->ops->spread(&s);
+}
+
+// All panels of a group against one sliver of A: t holds A's side, the first row of C, and add.
+static void sweep(const struct gemm_plan *p, const struct phase *f, const struct item *it,
+                  struct gemm_tile *t, int64_t rows) {
+    const struct gemm_ops *ops = p->ops;
+    const int64_t size = ops->size, lanes = ops->lanes, first = it->group * p->group_cols;
+    const int64_t cols = MIN_OF(f->cols - first, p->group_cols);
+    const unsigned char *b = it->b ? it->b : p->b + f->k0 * p->b_rs + (f->col + first) * p->b_cs;
+    unsigned char *c = t->c;
+    for (int64_t j = 0; j < cols;) {
+        const int vecs = panel((cols - j + lanes - 1) / lanes, ops->nv);
+        const int64_t width = vecs * lanes, here = MIN_OF(cols - j, width);
+        const bool part = !it->b && here < width;
+        gemm_tile_fn *fn = ops->tiles[((part ? ops->mr : 0) + rows - 1) * ops->nv + vecs - 1];
+        t->b = it->b ? b + j * f->kc * size : b + j * size;
+        t->b_rs = it->b ? width * size : p->b_rs;
+        t->c = c + j * p->c_cs;
+        t->cols = (int32_t)here;
+        if (p->unit_c)
+            fn(t);
+        else
+            strided_tile(p, fn, *t, rows, here);
+        j += width;
+    }
+}
+
+static void report(const struct gemm_plan *p, const struct phase *f, const struct item *it,
+                   int64_t row, int64_t rows) {
+    const int64_t first = it->group * p->group_cols, cols = MIN_OF(f->cols - first, p->group_cols);
+    struct kern_gemm_part part = {p->batch, row, rows, f->col + first, cols};
+    if (p->swapped) part = (struct kern_gemm_part){p->batch, f->col + first, cols, row, rows};
+    p->done(p->done_ud, &part);
+}
+
+// Slivers have mr rows when A is packed; otherwise the rows are shared evenly among as many
+// slivers.
+static void compute(const struct gemm_plan *p, const struct phase *f, const struct item *it) {
+    const int64_t mr = p->ops->mr, size = p->ops->size, first = it->group * p->group_cols;
+    const int64_t slivers = (it->rows + mr - 1) / mr;
+    struct gemm_tile t = {.k = f->kc, .c_rs = p->c_rs, .add = f->k0 != 0};
+    t.a_rs = it->a ? size : p->a_rs;
+    t.a_cs = it->a ? mr * size : p->a_cs;
+    int64_t row = it->row;
+    for (int64_t s = 0; s < slivers; s++) {
+        const int64_t left = it->row + it->rows - row,
+                      even = (left + slivers - s - 1) / (slivers - s);
+        const int64_t rows = it->a ? MIN_OF(left, mr) : even;
+        t.a =
+            it->a ? it->a + row * f->kc * size : p->a + (f->row + row) * p->a_rs + f->k0 * p->a_cs;
+        t.c = p->c + (f->row + row) * p->c_rs + (f->col + first) * p->c_cs;
+        sweep(p, f, it, &t, rows);
+        if (f->last && p->done) report(p, f, it, f->row + row, rows);
+        row += rows;
+    }
+}
+
+void kern_gemm_walk(const struct gemm_plan *p, unsigned char *scratch) {
+    unsigned char *a = scratch, *b = scratch + p->a_bytes;
+    const int64_t count = phases(p), step = GEMM_PACK_SLIVERS * p->ops->mr;
+    for (int64_t i = 0; i < count; i++) {
+        const struct phase f = phase_at(p, i);
+        for (int64_t row = 0; p->pack_a && row < f.rows; row += step)
+            pack_slivers(p, &f, a, row);
+        const int64_t groups = (f.cols + p->group_cols - 1) / p->group_cols;
+        for (int64_t group = 0; group < groups; group++) {
+            if (p->pack_b) pack_group(p, &f, b, group);
+            const struct item it = {group, 0, f.rows, p->pack_a ? a : NULL, p->pack_b ? b : NULL};
+            compute(p, &f, &it);
+        }
+    }
+}
+
+// ---- the team
+// -----------------------------------------------------------------------------------------
+// Counters only grow: phase i owns tickets i * count .. (i + 1) * count - 1 of each.
+struct counter {
+    _Alignas(64) atomic_int_fast64_t value;
+};
+struct team {
+    const struct gemm_plan *p;
+    unsigned char *scratch;
+    int threads;
+    struct counter pack_next, pack_done, items_done;
+    struct counter group[GEMM_GROUPS];
+};
+
+static int64_t claim(struct counter *c, int64_t limit) {
+    int_fast64_t at = atomic_load_explicit(&c->value, memory_order_relaxed);
+    while (at < limit)
+        if (atomic_compare_exchange_weak_explicit(&c->value, &at, at + 1, memory_order_acq_rel,
+                                                  memory_order_relaxed))
+            return at;
+    return -1;
+}
+
+static void finish(struct counter *c) {
+    atomic_fetch_add_explicit(&c->value, 1, memory_order_release);
+}
+
+// Only for work that running bodies have claimed, so it ends; a descheduled one gets our time
+// slice.
+static void await(struct counter *c, int64_t value) {
+    for (int spin = 0; atomic_load_explicit(&c->value, memory_order_acquire) < value; spin++) {
+        if (spin > 2000) sched_yield();
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+}
+
+static int64_t pack_tickets(const struct gemm_plan *p) {
+    const int64_t step = GEMM_PACK_SLIVERS * p->ops->mr;
+    return p->pack_a ? (p->row_chunk + step - 1) / step : 0;
+}
+
+// What a body keeps between items: the packed group in its own buffer.
+struct held {
+    unsigned char *b;
+    int64_t phase, group;
+};
+
+static void work_group(struct team *t, const struct phase *f, struct held *h, struct item *it) {
+    const struct gemm_plan *p = t->p;
+    const int64_t first = h->phase * p->ranges;
+    for (int64_t at; (at = claim(&t->group[it->group], first + p->ranges)) >= 0;) {
+        it->row = (at - first) * p->range_rows;
+        it->rows = MIN_OF(p->range_rows, f->rows - it->row);
+        const bool any = it->rows > 0 && it->group * p->group_cols < f->cols;
+        if (any && p->pack_b && h->group != it->group) {
+            pack_group(p, f, h->b, it->group);
+            h->group = it->group;
+        }
+        if (any) compute(p, f, it);
+        finish(&t->items_done);
+    }
+}
+
+static void body(void *arg, int64_t id) {
+    struct team *t = arg;
+    const struct gemm_plan *p = t->p;
+    const int64_t count = phases(p), tickets = pack_tickets(p), items = p->groups * p->ranges;
+    const int64_t step = GEMM_PACK_SLIVERS * p->ops->mr;
+    struct held h = {.b = t->scratch + 2 * p->a_bytes + (size_t)id * p->b_bytes};
+    for (int64_t i = 0; i < count; i++) {
+        const struct phase f = phase_at(p, i);
+        unsigned char *a = t->scratch + (size_t)(i & 1) * p->a_bytes;
+        for (int64_t at; (at = claim(&t->pack_next, (i + 1) * tickets)) >= 0;) {
+            pack_slivers(p, &f, a, (at - i * tickets) * step);
+            finish(&t->pack_done);
+        }
+        await(&t->pack_done, (i + 1) * tickets);
+        await(&t->items_done, i * items); // adds to C in order; the other buffer is free again
+        h.phase = i;
+        h.group = -1;
+        for (int64_t s = 0; s < p->groups; s++) {
+            struct item it = {.a = p->pack_a ? a : NULL, .b = p->pack_b ? h.b : NULL};
+            it.group = (s + id * p->groups / t->threads) % p->groups;
+            work_group(t, &f, &h, &it);
+        }
+    }
+}
+
+void kern_gemm_walk_parallel(const struct gemm_plan *p, unsigned char *scratch,
+                             const struct gemm_crew *crew) {
+    struct team t = {.p = p, .scratch = scratch, .threads = crew->threads};
+    crew->run(crew->ud, crew->threads, body, &t);
+}
