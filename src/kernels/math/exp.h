@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The exponential core in double precision.
 //
-//     e^(x+xl) = 2^k 2^(i/16) e^r,   n = 16k + i = nint(16 x / ln 2),   |r| <= ln 2 / 32
+//     e^x = 2^k 2^(i/16) e^r,   n = 16k + i = nint(16 x / ln 2),   |r| <= ln 2 / 32
 //
 // The table holds 2^(i/16) as head and tail. x - n L1 is exact (L1 = ln2/16 rounded: the difference has
 // at most 53 bits), n L2 is added to it; the part of r lost in that addition is kept for those who need
@@ -9,7 +9,7 @@
 #ifndef WEFT_KERN_MATH_EXP_H
 #define WEFT_KERN_MATH_EXP_H
 
-#include "math.h"
+#include "vec.h"
 
 static const double exp_head[16] = {
     0x1p0,                0x1.0b5586cf9890fp0, 0x1.172b83c7d517bp0, 0x1.2387a6e756238p0,
@@ -17,63 +17,75 @@ static const double exp_head[16] = {
     0x1.6a09e667f3bcdp0,  0x1.7a11473eb0187p0, 0x1.8ace5422aa0dbp0, 0x1.9c49182a3f09p0,
     0x1.ae89f995ad3adp0,  0x1.c199bdd85529cp0, 0x1.d5818dcfba487p0, 0x1.ea4afa2a490dap0};
 static const double exp_tail[16] = {
-    0x0p0,                 0x1.8a62e4adc610bp-54, -0x1.19041b9d78a76p-55, 0x1.9b07eb6c70573p-54,
-    0x1.6f46ad23182e4p-55, 0x1.ada0911f09ebcp-55, 0x1.d4397afec42e2p-56,  0x1.6324c054647adp-54,
-    -0x1.bdd3413b26456p-54, -0x1.41577ee04992fp-55, 0x1.6e9f156864b27p-54, 0x1.c7c46b071f2bep-56,
-    0x1.7a1cd345dcc81p-54, 0x1.11065895048ddp-55, 0x1.2ed02d75b3707p-55,  -0x1.e9c23179c2893p-54};
+    0x0p0,                  0x1.8a62e4adc610bp-54,  -0x1.19041b9d78a76p-55, 0x1.9b07eb6c70573p-54,
+    0x1.6f46ad23182e4p-55,  0x1.ada0911f09ebcp-55,  0x1.d4397afec42e2p-56,  0x1.6324c054647adp-54,
+    -0x1.bdd3413b26456p-54, -0x1.41577ee04992fp-55, 0x1.6e9f156864b27p-54,  0x1.c7c46b071f2bep-56,
+    0x1.7a1cd345dcc81p-54,  0x1.11065895048ddp-55,  0x1.2ed02d75b3707p-55,  -0x1.e9c23179c2893p-54};
 
 #define EXP_MAGIC 0x1.8p52 // adding it rounds to an integer, found in the low bits
 #define EXP_16_LN2 0x1.71547652b82fep4
 #define EXP_LN2_16 0x1.62e42fefa39efp-5
 #define EXP_LN2_16_TAIL 0x1.abc9e3b39803fp-60
 
+#define EXP_MAX 0x1.62e42fefa39efp9  // log of the largest double; above: inf
+#define EXP_MIN -0x1.6232bdd7abcd2p9 // log of 2^-1022; below: subnormal or 0
+#define EXP_ZERO -0x1.7492p9         // below log of 2^-1075: here the result is 0 at the latest
+
 // (e^r - 1 - r) / r^2
-RECIPE_FN double exp_q(double r) {
-    double q = fma64(r, 0x1.a01b5b2ac4c5p-13, 0x1.6c17f5eeeb3d3p-10);
-    q = fma64(r, q, 0x1.11111110b2695p-7);
-    q = fma64(r, q, 0x1.55555554df71ep-5);
-    q = fma64(r, q, 0x1.5555555555557p-3);
-    return fma64(r, q, 0x1.0000000000001p-1);
+RECIPE_FN vd exp_q(vd r) {
+    vd q = fma_d(r, 0x1.a01b5b2ac4c5p-13, 0x1.6c17f5eeeb3d3p-10);
+    q = fma_d(r, q, 0x1.11111110b2695p-7);
+    q = fma_d(r, q, 0x1.55555554df71ep-5);
+    q = fma_d(r, q, 0x1.5555555555557p-3);
+    return fma_d(r, q, 0x1.0000000000001p-1);
 }
 
 // The bits to add to a double to scale it by 2^k, where the low bits of n are 16k + i.
-RECIPE_FN uint64_t exp_scale(uint64_t n) {
-    return (n & ~15ull) << 48;
-}
+RECIPE_FN vu exp_scale(vu n) { return (n & ~15ul) << 48; }
+RECIPE_FN vd exp_scaled(vd x, vu scale) { return from_u(bits_d(x) + scale); }
 
-// e^(x+xl) = 2^k (head + tail): exp_parts returns head, tail and the scale; |x| < 2^15.
+// e^x = 2^k (head + tail), tail not rounded into head; |x| < 2^15
 struct exp_parts {
-    double head, tail;
-    uint64_t scale;
+    vd head, tail;
+    vu scale;
 };
-RECIPE_FN struct exp_parts exp_split(double x, double xl) {
-    double m = fma64(x, EXP_16_LN2, EXP_MAGIC), nf = m - EXP_MAGIC;
-    uint64_t n = bits64(m);
-    double r = fma64(nf, -EXP_LN2_16, x);
-    r = fma64(nf, -EXP_LN2_16_TAIL, r) + xl;
-    double head = exp_head[n & 15];
-    double p = fma64(r * r, exp_q(r), r);
-    return (struct exp_parts){head, fma64(head, p, exp_tail[n & 15]), exp_scale(n)};
+RECIPE_FN struct exp_parts exp_split(vd x) {
+    vd m = fma_d(x, EXP_16_LN2, EXP_MAGIC), nf = m - EXP_MAGIC;
+    vu n = bits_d(m);
+    vd r = fma_d(nf, -EXP_LN2_16, x);
+    r = fma_d(nf, -EXP_LN2_16_TAIL, r);
+    vd head = lut16_d(exp_head, n);
+    vd p = fma_d(r * r, exp_q(r), r);
+    return (struct exp_parts){head, fma_d(head, p, lut16_d(exp_tail, n)), exp_scale(n)};
 }
-
-// The same for xl = 0.
-RECIPE_FN struct exp_parts exp_split1(double x) {
-    double m = fma64(x, EXP_16_LN2, EXP_MAGIC), nf = m - EXP_MAGIC;
-    uint64_t n = bits64(m);
-    double r = fma64(nf, -EXP_LN2_16, x);
-    r = fma64(nf, -EXP_LN2_16_TAIL, r);
-    double head = exp_head[n & 15];
-    double p = fma64(r * r, exp_q(r), r);
-    return (struct exp_parts){head, fma64(head, p, exp_tail[n & 15]), exp_scale(n)};
+// The same for e^(x + xl), |xl| small
+RECIPE_FN struct exp_parts exp_split2(vd x, vd xl) {
+    vd m = fma_d(x, EXP_16_LN2, EXP_MAGIC), nf = m - EXP_MAGIC;
+    vu n = bits_d(m);
+    vd r = fma_d(nf, -EXP_LN2_16, x);
+    r = r + fma_d(nf, -EXP_LN2_16_TAIL, xl);
+    vd head = lut16_d(exp_head, n);
+    vd p = fma_d(r * r, exp_q(r), r);
+    return (struct exp_parts){head, fma_d(head, p, lut16_d(exp_tail, n)), exp_scale(n)};
 }
 
 // 2^k (head + tail) where the result is subnormal, rounded once: it is moved so that the unit in the
 // last place of 1 is the one of a subnormal number, added to 1 with its error, and moved back.
-RECIPE_FN double exp_join_tiny(struct exp_parts e) {
-    double up = from64(0x7fd0000000000000u + e.scale); // 2^(k+1022)
-    double sum = e.head + e.tail, err = e.tail - (sum - e.head);
-    double s = sum * up, one = 1.0 + s;
-    double lo = ((1.0 - one) + s) + err * up;
+RECIPE_FN vd exp_join_tiny(struct exp_parts e) {
+    vd up = from_u(0x7fd0000000000000u + e.scale); // 2^(k+1022)
+    vd sum = e.head + e.tail, err = e.tail - (sum - e.head);
+    vd s = sum * up, one = 1.0 + s;
+    vd lo = ((1.0 - one) + s) + err * up;
     return ((one + lo) - 1.0) * 0x1p-1022;
+}
+// 2^k (head + tail) where x is its logarithm, from 0 to inf; a NaN x is kept
+RECIPE_FN vd exp_join(struct exp_parts e, vd x) {
+    vd y = exp_scaled(e.head + e.tail, e.scale);
+    y = lt_d(EXP_MAX, x, __builtin_inf(), y);
+    if (any_lt_d(x, EXP_MIN)) {
+        y = lt_d(x, EXP_MIN, exp_join_tiny(e), y);
+        y = lt_d(x, EXP_ZERO, 0.0, y);
+    }
+    return eq_d(x, x, y, x + x);
 }
 #endif

@@ -107,6 +107,8 @@ RECIPE_FN struct dd64 two_prod(double a, double b) {
     typedef int rare1_##t(T);                                                                      \
     typedef int rare2_##t(T, T);
 MAP_TYPES(double, f64)
+typedef int64_t flag_f64; // as wide as the elements, so that the test vectorises
+typedef int32_t flag_f32;
 MAP_TYPES(float, f32)
 
 #define T double
