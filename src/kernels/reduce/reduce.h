@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What a reduction over one dtype consists of, and where the tables of each instruction set are. Inside
+// the kernels room only; kern.h is the door.
+#ifndef WEFT_KERN_REDUCE_H
+#define WEFT_KERN_REDUCE_H
+
+#include "../kern.h"
+
+struct red_kind {
+    void (*leaf)(void *lanes, const void *x, int64_t count, int64_t first);
+    void (*row)(void *state, const void *x, int64_t n, int64_t e);
+    void (*combine)(void *older, const void *newer, int64_t n);
+    void (*fold)(const void *lanes, void *out);
+};
+// The row of a reduction and dtype: ints (bool and integers), floats, and args (all dtypes).
+typedef const struct red_kind *red_find(enum kern_red r, weft_dtype t);
+extern red_find kern_red_ints_base, kern_red_floats_base, kern_red_args_base;
+extern red_find kern_red_ints_avx2, kern_red_floats_avx2, kern_red_args_avx2;
+extern red_find kern_red_ints_avx512, kern_red_floats_avx512, kern_red_args_avx512;
+
+#define RED_JOIN3_(a, b, c) a##_##b##_##c
+#define RED_JOIN3(a, b, c) RED_JOIN3_(a, b, c)
+#define RED_JOIN2_(a, b) a##_##b
+#define RED_JOIN2(a, b) RED_JOIN2_(a, b)
+// the functions of reduction name on the type spelled t
+#define RED_KIND(name, t) {name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t}
+
+#define RED_ARG_LANES 32
+static inline int64_t red_padded(int64_t bytes) { return (bytes + 63) & ~(int64_t)63; }
+
+// Elements in memory of any alignment.
+#define RED_ANY_ALIGN __attribute__((aligned(1), may_alias))
+
+#endif
