@@ -25,8 +25,12 @@ struct rt_env {
 // ---- threads -------------------------------------------------------------------------------------------
 // CPUs this process may use: affinity mask and cgroup quota, at least 1.
 int rt_cpu_count(void);
+// CPUs the cgroup quota grants (rounded up), 0 when unlimited. root is "" but in tests.
+int rt_cpu_quota(const char *root);
 struct rt_pool *rt_pool_new(const struct base_alloc *a, int threads); // no thread yet; NULL: no memory
 void rt_pool_free(struct rt_pool *p);                                 // joins
+int rt_pool_started(struct rt_pool *p);                               // helper threads there are now
+void rt_pool_limit(struct rt_pool *p, int helpers); // as if the system refused more; for tests
 // body(arg, i, worker) for i in 0..n-1 with worker in 0..threads-1 (no two calls with one worker number at
 // once). Runs of i are owned by workers, then stolen. The caller works too. Serial when n or threads is
 // 1, when the pool is busy with another host thread, inside a forked child, or when no thread starts.
@@ -77,9 +81,14 @@ struct rt_step {
     struct rt_code *code;
     struct rt_matmul matmul;
     int cost;                   // rough cycles per element, for deciding on threads
-    // filled by rt_program_finish
-    int64_t row_scratch_bytes;
+    // An output may coincide with an input element for element when code never reads the input after
+    // storing there: set by the builder from rt_seg_stores_last. false is always correct (a copy).
+    bool stores_last;
+    struct rt_walk *walk;       // filled by rt_program_finish
 };
+// In every section nothing that was loaded is used after the first store to memory, and no later section
+// loads: then it does not matter whether a tier reads a loaded value at its load or at its use.
+bool rt_seg_stores_last(const struct seg *s);
 struct rt_program {
     struct base_arena arena;
     int nstep;
@@ -93,7 +102,12 @@ struct rt_program {
     // the caller found the program by these.
     const weft_array *leaf, *out;
     const char *const *guard_text;
+    struct rt_bounds *bounds;   // filled by rt_program_finish
 };
+// The last act of building a program: fixes how every step walks its memory, what is packed, where it is
+// cut for threads, and which overlaps are harmless. Everything above must be set, code included.
+// WEFT_ENOMEM; WEFT_ESHAPE when scratch sizes overflow.
+weft_status rt_program_finish(struct rt_program *p, const struct rt_env *env);
 // Workspace a run with at most env->threads threads needs: temporaries, scratch, partial states, matmul.
 int64_t rt_program_bytes(const struct rt_program *p, const struct rt_env *env);
 
