@@ -441,6 +441,12 @@ typedef struct weft_op_info {
 } weft_op_info;
 WEFT_API const weft_op_info *weft_op_at(int i);
 
+/* One environment variable that contexts read, for i from 0; NULL past the end. */
+typedef struct weft_env_info {
+    const char *name, *values, *doc;
+} weft_env_info;
+WEFT_API const weft_env_info *weft_env_at(int i);
+
 #ifdef __cplusplus
 }
 #endif

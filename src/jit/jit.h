@@ -22,6 +22,8 @@ weft_status jit_program_make(struct jit *j, const struct fuse_plan *plan, const 
 void jit_program_free(struct jit *j, struct rt_program *p);
 // Before a run: decides by the cost rule which steps to compile now, later or never.
 void jit_program_prepare(struct jit *j, struct rt_program *p);
+// Compiles all steps and waits, unless the backend is the interpreter.
+void jit_program_compile(struct jit *j, struct rt_program *p);
 void jit_wait(struct jit *j); // until nothing is being compiled
 void jit_stats(struct jit *j, weft_stats *out);
 // LLVM IR or assembly of every loop step of the plan.

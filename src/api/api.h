@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Inside the API room, the only one that sees every other: what its files share.
+#ifndef WEFT_API_H
+#define WEFT_API_H
+
+#include <pthread.h>
+
+#include "../fuse/plan.h"
+#include "../ir/ir.h"
+#include "../jit/jit.h"
+#include "../runtime/runtime.h"
+
+// ---- contexts (ctx.c) ----------------------------------------------------------------------------
+struct plan_entry;
+struct plan_cache { // plans.c
+    pthread_mutex_t lock;
+    struct plan_entry **bucket;
+    size_t nbucket, count, bytes, limit;
+    struct plan_entry *newest, *oldest;
+    uint64_t made, hits;
+};
+struct weft_ctx {
+    struct rt_env env;
+    struct jit *jit;
+    struct jit *check; // interpreter only, for WEFT_CHECK; else NULL
+    struct plan_cache plans;
+    pthread_mutex_t lock;       // guards what follows
+    struct weft_workspace *spare; // recycled workspaces
+    struct base_alloc host;     // the host's allocator, behind the counting one
+    unsigned dump;              // bits 1 << weft_dump_kind, from WEFT_DUMP
+    _Atomic uint64_t allocs, alloc_bytes;
+};
+struct weft_workspace {
+    weft_ctx *ctx;
+    struct rt_workspace *rt;
+    struct weft_workspace *next;
+    // arrays of pointers and constants for one run, kept between runs
+    struct base_vec pointers;
+};
+weft_workspace *ctx_borrow(weft_ctx *ctx); // NULL: no memory
+void ctx_return(weft_ctx *ctx, weft_workspace *ws);
+void ctx_log(weft_ctx *ctx, weft_log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+// ---- environment variables (env.c) ----------------------------------------------------------------
+struct env_settings {
+    int threads;
+    weft_isa isa;
+    weft_backend backend;
+    unsigned dump;
+    bool check;
+};
+void env_read(struct env_settings *s); // fields without a variable keep their value
+
+// ---- graphs (graph.c) -------------------------------------------------------------------------------
+struct weft_expr {
+    weft_graph *g;
+    ir_ref ref;
+};
+struct weft_graph {
+    weft_ctx *ctx;
+    struct ir_graph *ir;
+    struct base_arena handles;    // of weft_expr
+    struct base_vec by_ref;       // weft_expr * per node, or NULL
+    struct base_err run;          // of the last evaluation
+    struct base_vec key, leaves, consts; // scratch of evaluations
+};
+weft_expr *graph_wrap(weft_graph *g, ir_ref r);
+// Records a mistake that the ir room cannot see.
+weft_expr *graph_fail(weft_graph *g, weft_status s, const char *what);
+
+// ---- plans (plans.c) ----------------------------------------------------------------------------------
+// A program and the order of its leaves and constants, shared by reference.
+struct plan_request {
+    const struct ir_graph *g;
+    int n;
+    const ir_ref *roots;
+    const weft_array *outs;              // shapes and strides; NULL: dense
+    const int64_t *const *in_strides;    // of inputs, or NULL
+    bool unfused;
+};
+weft_status plan_build(weft_ctx *ctx, const struct plan_request *q, struct jit *jit,
+                       struct base_err *err, struct rt_program **out);
+weft_status plans_get(weft_ctx *ctx, const struct plan_request *q, const struct base_vec *key,
+                      struct base_err *err, struct plan_entry **out);
+struct rt_program *plans_program(struct plan_entry *e);
+void plans_put(weft_ctx *ctx, struct plan_entry *e);
+void plans_init(weft_ctx *ctx, size_t limit);
+void plans_free(weft_ctx *ctx);
+
+// ---- evaluation (eval.c) ----------------------------------------------------------------------------------
+// Shape, dtype and form of an output for root r; sentence in err.
+weft_status eval_check_out(const struct ir_graph *g, ir_ref r, const weft_array *out, int i,
+                           struct base_err *err);
+// Room for nleaf + nout pointers and nconst constants inside ws.
+weft_status eval_room(weft_workspace *ws, int nleaf, int nout, int nconst, struct rt_bind *b);
+weft_status eval_roots(int n, weft_expr *const *x, ir_ref *roots, weft_graph **g);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The environment variables, once: name, values, meaning, and how each is read. Read when a context is
+// made; a host that sets ignore_env never comes here. `weft info --env` prints this table.
+#include <stdlib.h>
+
+#include "api.h"
+
+static void read_threads(struct env_settings *s, const char *v) {
+    long n = strtol(v, NULL, 10);
+    if (n >= 1 && n <= 4096) s->threads = (int)n;
+}
+static int word(const char *v, const char *const *names, int n) {
+    for (int i = 0; i < n; i++)
+        if (names[i] && strcmp(v, names[i]) == 0) return i;
+    return -1;
+}
+static void read_isa(struct env_settings *s, const char *v) {
+    static const char *const names[] = {"best", "scalar", "avx2", "avx512", "neon"};
+    int i = word(v, names, COUNT_OF(names));
+    if (i > 0) s->isa = (weft_isa)i;
+}
+static void read_backend(struct env_settings *s, const char *v) {
+    static const char *const names[] = {"auto", "interp", "jit"};
+    int i = word(v, names, COUNT_OF(names));
+    if (i > 0) s->backend = (weft_backend)i;
+}
+static void read_dump(struct env_settings *s, const char *v) {
+    static const char *const names[] = {"ir", "dot", "plan", "llvm", "asm"};
+    char part[16];
+    while (*v) {
+        size_t n = strcspn(v, ",");
+        if (n < sizeof part) {
+            memcpy(part, v, n);
+            part[n] = 0;
+            int i = word(part, names, COUNT_OF(names));
+            if (i >= 0) s->dump |= 1u << i;
+        }
+        v += n + (v[n] == ',');
+    }
+}
+static void read_check(struct env_settings *s, const char *v) { s->check = strcmp(v, "0") != 0; }
+
+static const struct {
+    const char *name, *values, *doc;
+    void (*read)(struct env_settings *s, const char *v);
+} table[] = {
+    {"WEFT_THREADS", "1..", "threads an evaluation may use", read_threads},
+    {"WEFT_ISA", "scalar|avx2|avx512|neon", "cap on the instruction set", read_isa},
+    {"WEFT_BACKEND", "auto|interp|jit", "which tier runs", read_backend},
+    {"WEFT_DUMP", "ir,dot,plan,llvm,asm", "sent to the log of the context, per new plan", read_dump},
+    {"WEFT_CHECK", "1", "run both tiers and compare their bits", read_check},
+    {"WEFT_JIT_MODULE", "path", "the LLVM module to open", NULL},
+};
+
+void env_read(struct env_settings *s) {
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        const char *v = table[i].read ? secure_getenv(table[i].name) : NULL;
+        if (v && *v) table[i].read(s, v);
+    }
+}
+
+const weft_env_info *weft_env_at(int i) {
+    static weft_env_info row[COUNT_OF(table)];
+    if (i < 0 || (size_t)i >= COUNT_OF(table)) return NULL;
+    row[i] = (weft_env_info){table[i].name, table[i].values, table[i].doc};
+    return &row[i];
+}

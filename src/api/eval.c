@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// Roots and outputs in, numbers out: checks what was asked for, finds or makes the plan by its key, binds
+// addresses and constants, runs. All failure happens before the first number is written, NaN traps and
+// memory for an unexpected overlap excepted.
+#include <errno.h>
+#include <stdio.h>
+
+#include "api.h"
+
+weft_status eval_check_out(const struct ir_graph *g, ir_ref r, const weft_array *out, int i,
+                           struct base_err *err) {
+    const struct ir_node *n = ir_at(g, r);
+    char want[256], name[32];
+    snprintf(name, sizeof name, "output %d", i);
+    TRY(rt_array_check(out, name, err));
+    ir_type_text(g, r, want, sizeof want);
+    if (out->dtype != n->dtype)
+        return err_set(err, WEFT_EDTYPE, "output %d: the result is %s, the array is %s", i, want,
+                       dtype_name(out->dtype));
+    if (out->rank != n->rank)
+        return err_set(err, WEFT_ESHAPE, "output %d: the result is %s, the array has rank %d", i,
+                       want, out->rank);
+    for (int k = 0; k < n->rank; k++)
+        if (out->dims[k] != ir_dims(g, r)[k])
+            return err_set(err, WEFT_ESHAPE, "output %d: the result is %s, the array has %lld on axis %d",
+                           i, want, (long long)out->dims[k], k);
+    if (rt_array_overlaps_itself(out))
+        return err_set(err, WEFT_EALIAS, "output %d: the array overlaps itself", i);
+    return WEFT_OK;
+}
+
+// Borrowed room for one run: pointers of leaves and outputs, then constants.
+weft_status eval_room(weft_workspace *ws, int nleaf, int nout, int nconst, struct rt_bind *b) {
+    size_t want = sizeof(void *) * (size_t)(nleaf + nout) + sizeof(uint64_t) * (size_t)nconst;
+    if (ws->pointers.size < want) {
+        vec_clear(&ws->pointers);
+        if (!vec_push(&ws->pointers, NULL, want)) return WEFT_ENOMEM;
+    }
+    void **leaf = (void **)(void *)ws->pointers.data;
+    b->leaf = leaf;
+    b->out = leaf + nleaf;
+    b->constant = (const uint64_t *)(void *)(leaf + nleaf + nout);
+    b->ws = ws->rt;
+    return WEFT_OK;
+}
+
+weft_status eval_roots(int n, weft_expr *const *x, ir_ref *roots, weft_graph **g) {
+    *g = NULL;
+    for (int i = 0; i < n; i++) {
+        if (!x[i]) return WEFT_EINVAL;
+        if (*g && x[i]->g != *g) return WEFT_EINVAL;
+        *g = x[i]->g;
+        roots[i] = x[i]->ref;
+    }
+    return *g ? WEFT_OK : WEFT_EINVAL;
+}
+
+// The key: the graph's canonical bytes, then the outputs' strides and the way of planning.
+static weft_status make_key(weft_graph *g, const struct plan_request *q) {
+    vec_clear(&g->key);
+    vec_clear(&g->leaves);
+    vec_clear(&g->consts);
+    TRY(ir_key(q->g, q->n, q->roots, &g->key, &g->leaves, &g->consts));
+    for (int i = 0; i < q->n; i++)
+        vec_push(&g->key, q->outs[i].strides, sizeof(int64_t) * (size_t)q->outs[i].rank);
+    vec_push(&g->key, &q->unfused, 1);
+    return g->key.failed ? WEFT_ENOMEM : WEFT_OK;
+}
+
+static weft_status bind(weft_graph *g, const struct plan_request *q, weft_workspace *ws,
+                        struct rt_bind *b) {
+    int nleaf = (int)VEC_LEN(&g->leaves, ir_ref), nconst = (int)VEC_LEN(&g->consts, ir_ref);
+    TRY(eval_room(ws, nleaf, q->n, nconst, b));
+    void **leaf = (void **)(uintptr_t)b->leaf;
+    uint64_t *constant = (uint64_t *)(uintptr_t)b->constant;
+    for (int i = 0; i < nleaf; i++) {
+        ir_ref r = VEC_AT(&g->leaves, ir_ref, i);
+        if (ir_at(g->ir, r)->op == IR_input) {
+            const char *name = ir_input_at(g->ir, (int)ir_attr(g->ir, r)[0])->name;
+            return err_set(&g->run, WEFT_EINVAL, "input %s has no value: compile the graph and run it",
+                           name);
+        }
+        leaf[i] = ir_leaf_at(g->ir, (int)ir_attr(g->ir, r)[0])->array.data;
+    }
+    for (int i = 0; i < q->n; i++)
+        leaf[nleaf + i] = q->outs[i].data;
+    for (int i = 0; i < nconst; i++)
+        constant[i] = ir_constant_bits(g->ir, VEC_AT(&g->consts, ir_ref, i));
+    return WEFT_OK;
+}
+
+// ---- WEFT_CHECK: the same plan once more in the interpreter, compared bit for bit ------------------------
+static bool same_values(const weft_array *a, const void *dense) {
+    int64_t index[WEFT_MAX_RANK] = {0}, n = weft_array_count(a);
+    size_t size = dtype_size(a->dtype);
+    for (int64_t i = 0; i < n; i++) {
+        const char *p = a->data, *q = (const char *)dense + (size_t)i * size;
+        for (int k = 0; k < a->rank; k++)
+            p += index[k] * a->strides[k];
+        if (memcmp(p, q, size)) {
+            float f[2];
+            double d[2];
+            memcpy(f, p, sizeof *f * (size == 4)), memcpy(f + 1, q, sizeof *f * (size == 4));
+            memcpy(d, p, sizeof *d * (size == 8)), memcpy(d + 1, q, sizeof *d * (size == 8));
+            bool nans = (a->dtype == WEFT_F32 && f[0] != f[0] && f[1] != f[1]) ||
+                        (a->dtype == WEFT_F64 && d[0] != d[0] && d[1] != d[1]);
+            if (!nans) return false;
+        }
+        for (int k = a->rank - 1; k >= 0 && ++index[k] == a->dims[k]; k--)
+            index[k] = 0;
+    }
+    return true;
+}
+
+struct checker {
+    struct rt_program *program;
+    weft_array *dense;
+};
+
+static void check_free(weft_ctx *ctx, struct checker *c, int n) {
+    for (int i = 0; c->dense && i < n; i++)
+        weft_array_free(ctx, &c->dense[i]);
+    base_put(&ctx->env.alloc, c->dense, sizeof *c->dense * (size_t)n);
+    jit_program_free(ctx->check, c->program);
+}
+
+// Runs the interpreter into memory of its own before the real outputs are touched.
+static bool check_before(weft_ctx *ctx, const struct plan_request *q, const struct rt_bind *bind_in,
+                         struct checker *c) {
+    struct rt_bind b = *bind_in;
+    struct plan_request dense = *q;
+    void *out[64];
+    *c = (struct checker){0};
+    if (!ctx->check || q->n > (int)COUNT_OF(out)) return false;
+    dense.outs = NULL;
+    c->dense = base_get_zero(&ctx->env.alloc, sizeof *c->dense * (size_t)q->n);
+    if (!c->dense || plan_build(ctx, &dense, ctx->check, NULL, &c->program)) goto fail;
+    for (int i = 0; i < q->n; i++) {
+        c->dense[i] = weft_dense(q->outs[i].dtype, NULL, q->outs[i].rank, q->outs[i].dims);
+        size_t bytes = (size_t)weft_array_count(&c->dense[i]) * dtype_size(c->dense[i].dtype);
+        out[i] = c->dense[i].data = base_get(&ctx->env.alloc, bytes);
+        if (!out[i]) goto fail;
+    }
+    b.out = out;
+    b.err = NULL;
+    if (rt_program_run(c->program, &ctx->env, &b)) goto fail;
+    return true;
+fail:
+    check_free(ctx, c, q->n);
+    return false;
+}
+
+static void check_after(weft_ctx *ctx, const struct plan_request *q, struct checker *c) {
+    for (int i = 0; i < q->n; i++)
+        if (!same_values(&q->outs[i], c->dense[i].data))
+            ctx_log(ctx, WEFT_LOG_WARN, "check: output %d differs between machine code and interpreter", i);
+    check_free(ctx, c, q->n);
+}
+
+// ---- the simple storey ------------------------------------------------------------------------------------
+static weft_status run(weft_graph *g, const struct plan_request *q, weft_workspace *ws, int threads) {
+    struct plan_entry *e = NULL;
+    struct rt_bind b = {.threads = threads, .err = &g->run};
+    weft_status st = make_key(g, q);
+    if (st) return err_set(&g->run, st, "no memory for the key of a plan");
+    TRY(plans_get(g->ctx, q, &g->key, &g->run, &e));
+    st = bind(g, q, ws, &b);
+    if (!st) {
+        struct checker c;
+        bool checking = check_before(g->ctx, q, &b, &c);
+        jit_program_prepare(g->ctx->jit, plans_program(e));
+        st = rt_program_run(plans_program(e), &g->ctx->env, &b);
+        if (checking) check_after(g->ctx, q, &c);
+    }
+    plans_put(g->ctx, e);
+    return st ? err_set(&g->run, st, "%s", weft_status_text(st)) : WEFT_OK;
+}
+
+static weft_status eval_checked(weft_graph *g, const struct plan_request *q,
+                                const weft_eval_opts *opts) {
+    if (opts && opts->size != sizeof *opts)
+        return err_set(&g->run, WEFT_EINVAL, "eval: size is not sizeof(weft_eval_opts)");
+    for (int i = 0; i < q->n; i++)
+        TRY(eval_check_out(g->ir, q->roots[i], &q->outs[i], i, &g->run));
+    for (int i = 0; i < q->n; i++)
+        for (int k = 0; k < i; k++)
+            if (rt_arrays_overlap(&q->outs[i], &q->outs[k]))
+                return err_set(&g->run, WEFT_EALIAS, "outputs %d and %d overlap", k, i);
+    weft_workspace *ws = opts && opts->workspace ? opts->workspace : ctx_borrow(g->ctx);
+    if (!ws) return err_set(&g->run, WEFT_ENOMEM, "no memory for a workspace");
+    weft_status st = run(g, q, ws, opts ? opts->threads : 0);
+    if (!opts || !opts->workspace) ctx_return(g->ctx, ws);
+    return st;
+}
+
+weft_status weft_eval_n(int n, weft_expr *const *x, const weft_array *outs,
+                        const weft_eval_opts *opts) {
+    int saved = errno;
+    ir_ref few[16], *roots = few;
+    weft_graph *g = NULL;
+    if (n < 1 || !x || !outs) return WEFT_EINVAL;
+    for (int i = 0; i < n; i++)
+        if (x[i]) g = x[i]->g;
+    if (!g) return WEFT_EINVAL; // every root failed while it was built
+    err_clear(&g->run);
+    if (ir_error(g->ir)->status) return ir_error(g->ir)->status;
+    if (n > (int)COUNT_OF(few)) roots = base_get(&g->ctx->env.alloc, sizeof *roots * (size_t)n);
+    if (!roots) return err_set(&g->run, WEFT_ENOMEM, "no memory for %d roots", n);
+    weft_status st = eval_roots(n, x, roots, &g);
+    if (st) {
+        st = err_set(&g->run, st, "eval: a root is NULL or of another graph");
+    } else {
+        struct plan_request q = {.g = g->ir, .n = n, .roots = roots, .outs = outs,
+                                 .unfused = opts && opts->unfused};
+        st = eval_checked(g, &q, opts);
+    }
+    if (roots != few) base_put(&g->ctx->env.alloc, roots, sizeof *roots * (size_t)n);
+    errno = saved;
+    return st;
+}
+
+weft_status weft_eval(weft_expr *x, const weft_array *out, const weft_eval_opts *opts) {
+    return weft_eval_n(1, &x, out, opts);
+}
+
+weft_status weft_eval_new(weft_expr *x, weft_array *out, const weft_eval_opts *opts) {
+    if (!x || !out) return WEFT_EINVAL;
+    weft_ctx *ctx = x->g->ctx;
+    const struct ir_node *n = ir_at(x->g->ir, x->ref);
+    *out = weft_dense((weft_dtype)n->dtype, NULL, n->rank, ir_dims(x->g->ir, x->ref));
+    size_t bytes = (size_t)ir_elements(x->g->ir, x->ref) * dtype_size(out->dtype);
+    err_clear(&x->g->run);
+    out->data = base_get(&ctx->env.alloc, bytes);
+    if (!out->data) return err_set(&x->g->run, WEFT_ENOMEM, "no memory for a result of %zu bytes", bytes);
+    weft_status st = weft_eval(x, out, opts);
+    if (st) weft_array_free(ctx, out);
+    return st;
+}
+
+void weft_array_free(weft_ctx *ctx, weft_array *a) {
+    if (!ctx || !a || !a->data) return;
+    int64_t n = weft_array_count(a);
+    if (n >= 0) base_put(&ctx->env.alloc, a->data, (size_t)n * dtype_size(a->dtype));
+    a->data = NULL;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Roots in, text out: what the graph, the plan and the code look like. Plans as weft_eval would into
+// dense outputs; runs nothing.
+#include <errno.h>
+
+#include "api.h"
+
+struct look {
+    weft_graph *g;
+    ir_ref *roots;
+    struct fuse_plan *plan;
+    struct base_vec text;
+};
+
+static weft_status begin(int n, weft_expr *const *x, struct look *l) {
+    *l = (struct look){0};
+    if (n < 1 || !x) return WEFT_EINVAL;
+    for (int i = 0; i < n; i++)
+        if (x[i]) l->g = x[i]->g;
+    if (!l->g) return WEFT_EINVAL;
+    const struct base_alloc *a = &l->g->ctx->env.alloc;
+    vec_init(&l->text, a);
+    err_clear(&l->g->run);
+    if (ir_error(l->g->ir)->status) return ir_error(l->g->ir)->status;
+    l->roots = base_get(a, sizeof *l->roots * (size_t)n);
+    if (!l->roots) return err_set(&l->g->run, WEFT_ENOMEM, "no memory for %d roots", n);
+    TRY(eval_roots(n, x, l->roots, &l->g));
+    struct fuse_opts fo = {0};
+    return fuse_plan_make(l->g->ir, n, l->roots, &fo, a, &l->g->run, &l->plan);
+}
+
+// Hands the text over, or the failure.
+static weft_status finish(int n, struct look *l, weft_status st, char **text) {
+    if (!l->g) return st;
+    const struct base_alloc *a = &l->g->ctx->env.alloc;
+    fuse_plan_free(l->plan);
+    base_put(a, l->roots, sizeof *l->roots * (size_t)n);
+    if (!st && (l->text.failed || !l->text.data)) st = WEFT_ENOMEM;
+    if (!st) {
+        *text = base_get(a, l->text.size + 1);
+        if (*text)
+            memcpy(*text, l->text.data, l->text.size + 1);
+        else
+            st = WEFT_ENOMEM;
+    }
+    vec_free(&l->text);
+    return st ? err_set(&l->g->run, st, "dump: %s", weft_status_text(st)) : WEFT_OK;
+}
+
+weft_status weft_dump(int n, weft_expr *const *roots, weft_dump_kind kind, weft_isa isa, char **text) {
+    struct look l;
+    int saved = errno;
+    if (!text || (unsigned)kind > WEFT_DUMP_ASM || (unsigned)isa > WEFT_ISA_NEON) return WEFT_EINVAL;
+    *text = NULL;
+    weft_status st = begin(n, roots, &l);
+    if (!st) {
+        vec_printf(&l.text, "%s", "");
+        switch (kind) {
+        case WEFT_DUMP_IR: ir_dump(l.g->ir, n, l.roots, &l.text); break;
+        case WEFT_DUMP_DOT: ir_dot_dump(l.g->ir, n, l.roots, &l.text); break;
+        case WEFT_DUMP_PLAN: fuse_plan_dump(l.g->ir, l.plan, &l.text); break;
+        case WEFT_DUMP_LLVM:
+        case WEFT_DUMP_ASM: st = jit_dump(l.g->ctx->jit, l.plan, kind, isa, &l.text, &l.g->run); break;
+        }
+    }
+    st = finish(n, &l, st, text);
+    errno = saved;
+    return st;
+}
+
+weft_status weft_explain(int n, weft_expr *const *roots, char **json) {
+    struct look l;
+    int saved = errno;
+    if (!json) return WEFT_EINVAL;
+    *json = NULL;
+    weft_status st = begin(n, roots, &l);
+    if (!st) fuse_plan_json(l.g->ir, l.plan, &l.text);
+    st = finish(n, &l, st, json);
+    errno = saved;
+    return st;
+}
+
+void weft_text_free(weft_ctx *ctx, char *text) {
+    if (ctx && text) base_put(&ctx->env.alloc, text, strlen(text) + 1);
+}
+
+const weft_op_info *weft_op_at(int i) {
+    static const char *const kinds[] = {[IR_LEAF] = "leaf", [IR_MAP] = "elementwise",
+                                        [IR_REDUCE] = "reduction", [IR_VIEW] = "view",
+                                        [IR_CONTRACT] = "contraction"};
+    static weft_op_info row[IR_OP__N];
+    if (i < 0 || i + 1 >= IR_OP__N) return NULL;
+    const struct ir_op_info *o = &ir_ops[i + 1];
+    row[i] = (weft_op_info){o->name, o->arity, kinds[o->cls], o->doc};
+    return &row[i];
+}

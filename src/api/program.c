@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// Compile once, run many: a program keeps the canonical graph and, for each set of extents and strides
+// it has met, the steps planned for it. The planned shapes are looked at first, without a lock; others
+// live in a short list under a mutex, least recently used dropped. Code is shared between them all.
+#include <errno.h>
+#include <stdio.h>
+
+#include "api.h"
+
+enum { OTHERS_MAX = 64 };
+
+// One set of shapes and strides: inputs, then outputs.
+struct variant {
+    struct variant *next;
+    struct rt_program *rt;
+    struct ir_graph *g;       // NULL: the program's own (its shapes fit)
+    int *leaf_input;          // per leaf: input number, or -1
+    void **leaf_data;         // per leaf: address given with weft_from
+    uint64_t *constant;
+    weft_array *arrays;       // nin + nout descriptions to compare with
+    struct base_arena arena;
+    int users;
+};
+struct weft_program {
+    weft_ctx *ctx;
+    struct ir_graph *g;
+    int nin, nout;
+    ir_ref *roots;
+    weft_array *inputs;       // as declared
+    struct base_arena arena;
+    struct variant *first;    // planned by weft_compile; never freed before the program
+    pthread_mutex_t lock;
+    struct variant *others;
+    int nothers;
+};
+
+// ---- variants -----------------------------------------------------------------------------------------
+static void free_variant(weft_program *p, struct variant *v) {
+    if (!v) return;
+    jit_program_free(p->ctx->jit, v->rt);
+    ir_graph_free(v->g);
+    arena_free(&v->arena);
+    base_put(&p->ctx->env.alloc, v, sizeof *v);
+}
+
+static bool same_form(const weft_array *a, const weft_array *b) {
+    if (a->rank != b->rank || a->dtype != b->dtype) return false;
+    size_t n = sizeof(int64_t) * (size_t)a->rank;
+    return !memcmp(a->dims, b->dims, n) && !memcmp(a->strides, b->strides, n);
+}
+
+static bool fits(const weft_program *p, const struct variant *v, const weft_array *in,
+                 const weft_array *out) {
+    for (int i = 0; i < p->nin; i++)
+        if (!same_form(&v->arrays[i], &in[i])) return false;
+    for (int i = 0; i < p->nout; i++)
+        if (!same_form(&v->arrays[p->nin + i], &out[i])) return false;
+    return true;
+}
+
+static weft_status note_leaves(struct variant *v, const struct ir_graph *g, const ir_ref *roots, int n) {
+    struct base_vec key, leaves, consts;
+    vec_init(&key, &v->arena.alloc), vec_init(&leaves, &v->arena.alloc);
+    vec_init(&consts, &v->arena.alloc);
+    weft_status st = ir_key(g, n, roots, &key, &leaves, &consts);
+    size_t nleaf = VEC_LEN(&leaves, ir_ref), nconst = VEC_LEN(&consts, ir_ref);
+    v->leaf_input = ARENA_ARRAY(&v->arena, int, nleaf + 1);
+    v->leaf_data = ARENA_ARRAY(&v->arena, void *, nleaf + 1);
+    v->constant = ARENA_ARRAY(&v->arena, uint64_t, nconst + 1);
+    if (!v->leaf_input || !v->leaf_data || !v->constant) st = WEFT_ENOMEM;
+    for (size_t i = 0; !st && i < nleaf; i++) {
+        ir_ref r = VEC_AT(&leaves, ir_ref, i);
+        int k = (int)ir_attr(g, r)[0];
+        bool input = ir_at(g, r)->op == IR_input;
+        v->leaf_input[i] = input ? k : -1;
+        v->leaf_data[i] = input ? NULL : ir_leaf_at(g, k)->array.data;
+    }
+    for (size_t i = 0; !st && i < nconst; i++)
+        v->constant[i] = ir_constant_bits(g, VEC_AT(&consts, ir_ref, i));
+    vec_free(&key), vec_free(&leaves), vec_free(&consts);
+    return st;
+}
+
+static weft_status infer_again(weft_program *p, struct variant *v, const weft_array *in,
+                               struct base_err *err, ir_ref *roots) {
+    const int64_t **dims = ARENA_ARRAY(&v->arena, const int64_t *, p->nin + 1);
+    if (!dims) return WEFT_ENOMEM;
+    for (int i = 0; i < p->nin; i++)
+        dims[i] = in[i].dims;
+    v->g = ir_graph_new(&p->ctx->env.alloc, 0);
+    if (!v->g) return WEFT_ENOMEM;
+    weft_status st = ir_replay(p->g, p->nout, p->roots, dims, v->g, roots);
+    return st ? err_set(err, st, "%s", ir_error(v->g)->text) : WEFT_OK;
+}
+
+static weft_status fill_variant(weft_program *p, struct variant *v, const weft_array *in,
+                                const weft_array *out, struct base_err *err) {
+    const struct ir_graph *g = p->g;
+    ir_ref *roots = arena_copy(&v->arena, p->roots, sizeof *roots * (size_t)p->nout);
+    const int64_t **strides = ARENA_ARRAY(&v->arena, const int64_t *, p->nin + 1);
+    v->arrays = ARENA_ARRAY(&v->arena, weft_array, p->nin + p->nout);
+    if (!roots || !strides || !v->arrays) return WEFT_ENOMEM;
+    bool same_dims = true;
+    for (int i = 0; i < p->nin; i++) {
+        size_t bytes = sizeof(int64_t) * (size_t)in[i].rank;
+        same_dims &= !memcmp(in[i].dims, p->inputs[i].dims, bytes);
+        v->arrays[i] = in[i];
+        strides[i] = v->arrays[i].strides;
+    }
+    if (!same_dims) {
+        TRY(infer_again(p, v, in, err, roots));
+        g = v->g;
+    }
+    for (int i = 0; i < p->nout; i++) {
+        v->arrays[p->nin + i] =
+            out ? out[i] : weft_dense((weft_dtype)ir_at(g, roots[i])->dtype, NULL,
+                                      ir_at(g, roots[i])->rank, ir_dims(g, roots[i]));
+        if (out) TRY(eval_check_out(g, roots[i], &out[i], i, err));
+    }
+    struct plan_request q = {.g = g, .n = p->nout, .roots = roots, .outs = v->arrays + p->nin,
+                             .in_strides = strides};
+    TRY(plan_build(p->ctx, &q, p->ctx->jit, err, &v->rt));
+    return note_leaves(v, g, roots, p->nout);
+}
+
+static weft_status make_variant(weft_program *p, const weft_array *in, const weft_array *out,
+                                struct base_err *err, struct variant **made) {
+    struct variant *v = base_get_zero(&p->ctx->env.alloc, sizeof *v);
+    if (!v) return err_set(err, WEFT_ENOMEM, "no memory for a plan");
+    arena_init(&v->arena, &p->ctx->env.alloc);
+    weft_status st = fill_variant(p, v, in, out, err);
+    if (!st) {
+        *made = v;
+        return WEFT_OK;
+    }
+    free_variant(p, v);
+    return err_set(err, st, "no memory for a plan");
+}
+
+// ---- compile -------------------------------------------------------------------------------------------
+static weft_status fill_program(weft_program *p, int n, const ir_ref *roots, const struct ir_graph *src,
+                                struct base_err *err) {
+    p->g = ir_graph_new(&p->ctx->env.alloc, 0);
+    p->roots = ARENA_ARRAY(&p->arena, ir_ref, n);
+    p->nin = ir_input_count(src);
+    p->nout = n;
+    p->inputs = ARENA_ARRAY(&p->arena, weft_array, p->nin + 1);
+    if (!p->g || !p->roots || !p->inputs) return err_set(err, WEFT_ENOMEM, "no memory for a program");
+    for (int i = 0; i < p->nin; i++) {
+        ir_ref r = ir_input_at(src, i)->node;
+        p->inputs[i] = weft_dense((weft_dtype)ir_at(src, r)->dtype, NULL, ir_at(src, r)->rank,
+                                  ir_dims(src, r));
+    }
+    weft_status st = ir_replay(src, n, roots, NULL, p->g, p->roots);
+    if (st) return err_set(err, st, "%s", ir_error(p->g)->text);
+    TRY(make_variant(p, p->inputs, NULL, err, &p->first));
+    jit_program_compile(p->ctx->jit, p->first->rt);
+    return WEFT_OK;
+}
+
+weft_status weft_compile(int n, weft_expr *const *roots, weft_program **out) {
+    int saved = errno;
+    weft_graph *g = NULL;
+    if (!out) return WEFT_EINVAL;
+    *out = NULL;
+    if (n < 1 || !roots) return WEFT_EINVAL;
+    for (int i = 0; i < n; i++)
+        if (roots[i]) g = roots[i]->g;
+    if (!g) return WEFT_EINVAL;
+    err_clear(&g->run);
+    if (ir_error(g->ir)->status) return ir_error(g->ir)->status;
+    ir_ref *refs = base_get(&g->ctx->env.alloc, sizeof *refs * (size_t)n);
+    weft_program *p = base_get_zero(&g->ctx->env.alloc, sizeof *p);
+    weft_status st = WEFT_ENOMEM;
+    if (refs && p) {
+        p->ctx = g->ctx;
+        arena_init(&p->arena, &g->ctx->env.alloc);
+        pthread_mutex_init(&p->lock, NULL);
+        st = eval_roots(n, roots, refs, &g);
+        if (!st) st = fill_program(p, n, refs, g->ir, &g->run);
+        if (st) weft_program_free(p);
+    } else {
+        base_put(&g->ctx->env.alloc, p, sizeof *p);
+    }
+    base_put(&g->ctx->env.alloc, refs, sizeof *refs * (size_t)n);
+    if (!st) *out = p;
+    errno = saved;
+    return st ? err_set(&g->run, st, "compile: %s", weft_status_text(st)) : WEFT_OK;
+}
+
+void weft_program_free(weft_program *p) {
+    if (!p) return;
+    free_variant(p, p->first);
+    for (struct variant *v = p->others, *next; v; v = next) {
+        next = v->next;
+        free_variant(p, v);
+    }
+    ir_graph_free(p->g);
+    arena_free(&p->arena);
+    pthread_mutex_destroy(&p->lock);
+    base_put(&p->ctx->env.alloc, p, sizeof *p);
+}
+
+int weft_program_inputs(const weft_program *p) { return p ? p->nin : 0; }
+int weft_program_outputs(const weft_program *p) { return p ? p->nout : 0; }
+size_t weft_program_workspace_size(const weft_program *p) {
+    return p ? (size_t)rt_program_bytes(p->first->rt, &p->ctx->env) : 0;
+}
+
+// ---- run ------------------------------------------------------------------------------------------------
+static weft_status check_inputs(const weft_program *p, const weft_array *in, struct base_err *err) {
+    for (int i = 0; i < p->nin; i++) {
+        const weft_array *want = &p->inputs[i];
+        const char *name = ir_input_at(p->g, i) ? ir_input_at(p->g, i)->name : "";
+        char what[64];
+        snprintf(what, sizeof what, "input %d (%s)", i, name);
+        TRY(rt_array_check(&in[i], what, err));
+        if (in[i].dtype != want->dtype)
+            return err_set(err, WEFT_EDTYPE, "%s: declared %s, given %s", what,
+                           dtype_name(want->dtype), dtype_name(in[i].dtype));
+        if (in[i].rank != want->rank)
+            return err_set(err, WEFT_ESHAPE, "%s: declared rank %d, given rank %d", what, want->rank,
+                           in[i].rank);
+    }
+    return WEFT_OK;
+}
+
+// Other shapes than the planned ones: found or made under the lock, held by a user count while it runs.
+static weft_status other_variant(weft_program *p, const weft_array *in, const weft_array *out,
+                                 struct base_err *err, struct variant **found) {
+    pthread_mutex_lock(&p->lock);
+    struct variant **at = &p->others, *v;
+    while ((v = *at) && !fits(p, v, in, out))
+        at = &v->next;
+    weft_status st = WEFT_OK;
+    if (v)
+        *at = v->next; // to the front
+    else if (!(st = make_variant(p, in, out, err, &v)))
+        p->nothers++;
+    if (!st) {
+        v->next = p->others;
+        p->others = v;
+        v->users++;
+        *found = v;
+    }
+    struct variant **last = &p->others;
+    for (int i = 0; *last && i < OTHERS_MAX; i++)
+        last = &(*last)->next;
+    while ((v = *last)) {
+        if (v->users) {
+            last = &v->next;
+            continue;
+        }
+        *last = v->next;
+        p->nothers--;
+        free_variant(p, v);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return st;
+}
+
+static weft_status run_variant(const weft_program *p, struct variant *v, weft_workspace *ws,
+                               const weft_array *in, const weft_array *out, struct base_err *err) {
+    struct rt_bind b = {.err = err};
+    TRY(eval_room(ws, v->rt->nleaf, p->nout, 0, &b));
+    void **leaf = (void **)(uintptr_t)b.leaf;
+    for (int i = 0; i < v->rt->nleaf; i++)
+        leaf[i] = v->leaf_input[i] >= 0 ? in[v->leaf_input[i]].data : v->leaf_data[i];
+    for (int i = 0; i < p->nout; i++)
+        leaf[v->rt->nleaf + i] = out[i].data;
+    b.constant = v->constant;
+    jit_program_prepare(p->ctx->jit, v->rt);
+    return rt_program_run(v->rt, &p->ctx->env, &b);
+}
+
+static weft_status run_checked(weft_program *p, weft_workspace *ws, const weft_array *in,
+                               const weft_array *out, struct base_err *err) {
+    if (fits(p, p->first, in, out)) {
+        for (int i = 0; i < p->nin; i++)
+            if (!in[i].data && weft_array_count(&in[i])) return check_inputs(p, in, err);
+        for (int i = 0; i < p->nout; i++)
+            if (!out[i].data && weft_array_count(&out[i]))
+                return err_set(err, WEFT_EINVAL, "output %d: no data", i);
+        return run_variant(p, p->first, ws, in, out, err);
+    }
+    TRY(check_inputs(p, in, err));
+    for (int i = 0; i < p->nout; i++) {
+        char what[32];
+        snprintf(what, sizeof what, "output %d", i);
+        TRY(rt_array_check(&out[i], what, err));
+    }
+    struct variant *v = NULL;
+    TRY(other_variant(p, in, out, err, &v));
+    weft_status st = run_variant(p, v, ws, in, out, err);
+    pthread_mutex_lock(&p->lock);
+    v->users--;
+    pthread_mutex_unlock(&p->lock);
+    return st;
+}
+
+weft_status weft_run(const weft_program *cp, weft_workspace *ws, const weft_array *inputs,
+                     const weft_array *outs, char *err, size_t err_size) {
+    weft_program *p = (weft_program *)(uintptr_t)cp; // its list of variants is guarded by its lock
+    struct base_err e = {WEFT_OK, ""};
+    int saved = errno;
+    weft_status st = WEFT_EINVAL;
+    if (p && outs && (inputs || !p->nin)) {
+        weft_workspace *mine = ws ? ws : ctx_borrow(p->ctx);
+        st = mine ? run_checked(p, mine, inputs, outs, &e) : WEFT_ENOMEM;
+        if (mine && !ws) ctx_return(p->ctx, mine);
+    }
+    if (err && err_size)
+        snprintf(err, err_size, "%s", e.text[0] ? e.text : st ? weft_status_text(st) : "");
+    errno = saved;
+    return st;
+}

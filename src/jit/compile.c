@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Entries in, machine code in the same entries out, on one background thread; a caller may wait. An entry is compiled at most once, whoever asks: CODE_QUEUED makes others wait or go on
+// interpreting. The lock is dropped while LLVM works.
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "code.h"
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void publish(struct jit *j, struct jit_entry *e) {
+    for (int i = 0; i < e->native.nneed; i++) {
+        const struct kern_row *row = kern_find((enum kern_family)e->native.need[i].family,
+                                               (weft_dtype)e->native.need[i].dtype, j->env->isa);
+        e->kern[i] = row->fn;
+    }
+    e->code.native_form = e->kern;
+    e->code.native_scratch = e->native.scratch;
+    e->bytes += e->native.bytes;
+    j->bytes += e->native.bytes;
+    e->state = CODE_READY;
+    atomic_store_explicit(&e->code.native, e->native.fn, memory_order_release);
+}
+
+static bool kernels_known(struct jit *j, const struct llvm_code *c) {
+    for (int i = 0; i < c->nneed; i++)
+        if (!kern_find((enum kern_family)c->need[i].family, (weft_dtype)c->need[i].dtype, j->env->isa))
+            return false;
+    return true;
+}
+
+// Lock held on entry and exit; dropped in between. The caller holds a reference and has set CODE_QUEUED.
+static void compile_entry(struct jit *j, struct jit_entry *e) {
+    char err[256] = "a kernel is missing";
+    struct llvm_engine *engine = load_engine(j);
+    bool ok = false;
+    if (engine) {
+        pthread_mutex_unlock(&j->lock);
+        uint64_t start = now_ns();
+        ok = j->llvm->compile(engine, &e->seg, &e->native, err, sizeof err);
+        uint64_t spent = now_ns() - start;
+        pthread_mutex_lock(&j->lock);
+        j->compile_ns += spent;
+        if (ok && !kernels_known(j, &e->native)) {
+            j->llvm->release(engine, e->native.handle);
+            ok = false;
+        }
+    }
+    if (ok) {
+        j->compiles++;
+        publish(j, e);
+        code_trim(j);
+    } else {
+        e->state = CODE_FAILED;
+        if (engine && j->env->log) {
+            char line[320];
+            snprintf(line, sizeof line, "a step stays interpreted: %s", err);
+            j->env->log(j->env->log_ud, WEFT_LOG_WARN, line);
+        }
+    }
+    pthread_cond_broadcast(&j->changed);
+}
+
+// ---- the background thread ---------------------------------------------------------------------------
+static void *work(void *arg) {
+    struct jit *j = arg;
+    pthread_mutex_lock(&j->lock);
+    while (!j->stopping) {
+        struct jit_entry *e = j->queue;
+        if (!e) {
+            pthread_cond_wait(&j->changed, &j->lock);
+            continue;
+        }
+        j->queue = e->queued;
+        if (!j->queue) j->queue_end = &j->queue;
+        compile_entry(j, e);
+        e->refs--;
+        j->pending--;
+        code_trim(j);
+        pthread_cond_broadcast(&j->changed);
+    }
+    pthread_mutex_unlock(&j->lock);
+    return NULL;
+}
+
+// LLVM wants a deep stack; every signal belongs to the host's threads.
+static bool start_thread(struct jit *j) {
+    if (j->thread_on) return true;
+    pthread_attr_t attr;
+    sigset_t all, old;
+    if (pthread_attr_init(&attr)) return false;
+    pthread_attr_setstacksize(&attr, (size_t)8 << 20);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    j->thread_on = pthread_create(&j->thread, &attr, work, j) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    return j->thread_on;
+}
+
+void compile_later(struct jit *j, struct jit_entry *e) {
+    if (e->state != CODE_COLD || !start_thread(j)) return;
+    e->state = CODE_QUEUED;
+    e->refs++;
+    e->queued = NULL;
+    *j->queue_end = e;
+    j->queue_end = &e->queued;
+    j->pending++;
+    pthread_cond_broadcast(&j->changed);
+}
+
+// Waits for the background thread: LLVM needs more stack than a caller may have.
+bool compile_now(struct jit *j, struct jit_entry *e) {
+    compile_later(j, e);
+    while (e->state == CODE_QUEUED)
+        pthread_cond_wait(&j->changed, &j->lock);
+    return e->state == CODE_READY;
+}
+
+void compile_stop(struct jit *j) {
+    pthread_mutex_lock(&j->lock);
+    j->stopping = true;
+    pthread_cond_broadcast(&j->changed);
+    pthread_mutex_unlock(&j->lock);
+    if (j->thread_on) pthread_join(j->thread, NULL);
+    j->thread_on = false;
+}
+
+void jit_wait(struct jit *j) {
+    pthread_mutex_lock(&j->lock);
+    while (j->pending)
+        pthread_cond_wait(&j->changed, &j->lock);
+    pthread_mutex_unlock(&j->lock);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Brings LLVM into the process when it is first needed: the module libweft-jit beside the core (or on the
+// loader's path, or where WEFT_JIT_MODULE points), opened with RTLD_LOCAL so that a host's own LLVM is
+// not disturbed. When it cannot be had the context goes on interpreting and says so once.
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "code.h"
+
+static void say(struct jit *j, const char *line) {
+    if (j->env->log) j->env->log(j->env->log_ud, WEFT_LOG_WARN, line);
+}
+
+#ifdef WEFT_JIT_STATIC
+static llvm_module_fn *find_module(char *err, size_t size) {
+    (void)err, (void)size;
+    return weft_jit_module;
+}
+#elif defined(WEFT_JIT_OFF)
+static llvm_module_fn *find_module(char *err, size_t size) {
+    snprintf(err, size, "built without LLVM");
+    return NULL;
+}
+#else
+#define MODULE_NAME "libweft-jit.so"
+
+// The file beside the library or program that holds this code, then the loader's own search.
+static void *open_beside(void) {
+    static const char anchor = 0;
+    Dl_info info;
+    char path[4096];
+    if (!dladdr(&anchor, &info) || !info.dli_fname) return NULL;
+    const char *slash = strrchr(info.dli_fname, '/');
+    int dir = slash ? (int)(slash - info.dli_fname) + 1 : 0;
+    static const char *const places[] = {"", "weft/", "../lib/weft/", "../"};
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        int n = snprintf(path, sizeof path, "%.*s%s" MODULE_NAME, dir, info.dli_fname, places[i]);
+        if (n <= 0 || (size_t)n >= sizeof path || !strchr(path, '/')) continue;
+        void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (h) return h;
+    }
+    return NULL;
+}
+
+static llvm_module_fn *find_module(char *err, size_t size) {
+    const char *named = secure_getenv("WEFT_JIT_MODULE");
+    void *h = named ? dlopen(named, RTLD_NOW | RTLD_LOCAL) : open_beside();
+#ifdef WEFT_JIT_INSTALLED
+    if (!h && !named) h = dlopen(WEFT_JIT_INSTALLED, RTLD_NOW | RTLD_LOCAL);
+#endif
+    if (!h && !named) h = dlopen(MODULE_NAME, RTLD_NOW | RTLD_LOCAL);
+    if (!h) {
+        const char *why = dlerror();
+        snprintf(err, size, "%s", why ? why : "module not found");
+        return NULL;
+    }
+    void *sym = dlsym(h, "weft_jit_module");
+    llvm_module_fn *fn = NULL;
+    if (sym)
+        memcpy(&fn, &sym, sizeof fn);
+    else
+        snprintf(err, size, "the module has no weft_jit_module");
+    return fn; // the handle stays open: LLVM does not survive being unloaded
+}
+#endif
+
+struct llvm_engine *load_engine(struct jit *j) {
+    if (j->llvm_tried) return j->engine;
+    j->llvm_tried = true;
+    llvm_module_fn *module = find_module(j->llvm_error, sizeof j->llvm_error);
+    if (module) {
+        j->llvm = module();
+        if (j->llvm->abi != LLVM_API_ABI)
+            snprintf(j->llvm_error, sizeof j->llvm_error, "the module is of another version");
+        else
+            j->engine = j->llvm->open(j->env->isa, j->llvm_error, sizeof j->llvm_error);
+    }
+    if (!j->engine) {
+        char line[320];
+        j->llvm = NULL;
+        snprintf(line, sizeof line, "LLVM is not available (%s); expressions are interpreted",
+                 j->llvm_error);
+        say(j, line);
+    }
+    return j->engine;
+}
+
+void load_close(struct jit *j) {
+    if (j->engine) j->llvm->close(j->engine);
+    j->engine = NULL;
+}

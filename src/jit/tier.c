@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Which tier runs when. A step starts in the interpreter. Each run adds what it is estimated to cost
+// there; once a body has cost as much as compiling it would, it is compiled on the background thread and
+// the runtime picks the machine code up between two tiles. So a loop over small arrays compiles after a
+// while, a large array at once, and no evaluation ever waits. WEFT_BACKEND_JIT compiles before running.
+#include "code.h"
+
+enum {
+    INTERP_PS_PER_OP = 250,    // interpreted, per element and operation, picoseconds
+    COMPILE_NS_BASE = 2000000, // compiling a body: this much,
+    COMPILE_NS_PER_OP = 60000, // and this much per operation
+    LOAD_NS = 15000000         // bringing LLVM into the process, once
+};
+
+static uint64_t interp_ns(const struct rt_step *t, const struct seg *s) {
+    double n = 1;
+    for (int i = 0; i < t->nest.ndim; i++)
+        n *= (double)t->nest.dim[i];
+    return (uint64_t)(n * s->nop * INTERP_PS_PER_OP / 1000.0) + 1;
+}
+
+static uint64_t compile_cost_ns(const struct jit *j, const struct seg *s) {
+    return COMPILE_NS_BASE + (uint64_t)COMPILE_NS_PER_OP * (uint64_t)s->nop + (j->engine ? 0 : LOAD_NS);
+}
+
+// Lock held.
+static void decide(struct jit *j, const struct rt_step *t, struct jit_entry *e) {
+    if (e->state == CODE_READY || e->state == CODE_FAILED) return;
+    if (j->opts.backend == WEFT_BACKEND_JIT) {
+        compile_now(j, e);
+        return;
+    }
+    e->spent_ns += interp_ns(t, &e->seg);
+    if (e->spent_ns > compile_cost_ns(j, &e->seg)) compile_later(j, e);
+}
+
+void jit_program_prepare(struct jit *j, struct rt_program *p) {
+    if (j->opts.backend == WEFT_BACKEND_INTERP) return;
+    bool cold = false;
+    for (int i = 0; i < p->nstep && !cold; i++) {
+        struct rt_code *c = p->step[i].code;
+        cold = c && !atomic_load_explicit(&c->native, memory_order_acquire);
+    }
+    if (!cold) return; // the steady state takes no lock
+    pthread_mutex_lock(&j->lock);
+    for (int i = 0; i < p->nstep; i++)
+        if (p->step[i].code) decide(j, &p->step[i], (struct jit_entry *)(void *)p->step[i].code);
+    pthread_mutex_unlock(&j->lock);
+}
+
+void jit_program_compile(struct jit *j, struct rt_program *p) {
+    if (j->opts.backend == WEFT_BACKEND_INTERP) return;
+    pthread_mutex_lock(&j->lock);
+    for (int i = 0; i < p->nstep; i++)
+        if (p->step[i].code) compile_now(j, (struct jit_entry *)(void *)p->step[i].code);
+    pthread_mutex_unlock(&j->lock);
+}
+
+weft_status jit_dump(struct jit *j, const struct fuse_plan *plan, weft_dump_kind kind, weft_isa isa,
+                     struct base_vec *out, struct base_err *err) {
+    pthread_mutex_lock(&j->lock);
+    struct llvm_engine *engine = load_engine(j);
+    pthread_mutex_unlock(&j->lock);
+    if (!engine) return err_set(err, WEFT_EUNSUPPORTED, "LLVM is not available: %s", j->llvm_error);
+    static const enum kern_isa levels[] = {
+        [WEFT_ISA_SCALAR] = KERN_BASE, [WEFT_ISA_AVX2] = KERN_AVX2, [WEFT_ISA_AVX512] = KERN_AVX512,
+        [WEFT_ISA_NEON] = KERN_BASE};
+    enum kern_isa level = isa == WEFT_ISA_BEST ? j->env->isa : levels[isa];
+    for (int i = 0; i < plan->nstep; i++) {
+        char sentence[256] = "";
+        char *text = NULL;
+        if (plan->step[i].kind != FUSE_LOOP) continue;
+        if (!j->llvm->dump(engine, &plan->step[i].seg,
+                           kind == WEFT_DUMP_ASM ? LLVM_DUMP_ASM : LLVM_DUMP_IR, level, &text,
+                           sentence, sizeof sentence))
+            return err_set(err, WEFT_EUNSUPPORTED, "step %d: %s", i, sentence);
+        vec_printf(out, "; step %d\n%s", i, text);
+        base_put(&base_malloc, text, 1);
+    }
+    return out->failed ? err_set(err, WEFT_ENOMEM, "no memory for the dump") : WEFT_OK;
+}
