@@ -38,15 +38,27 @@ struct ir_op_info {
 };
 extern const struct ir_op_info ir_ops[IR_OP__N];
 
-enum ir_weak { IR_STRONG, IR_WEAK_BOOL, IR_WEAK_INT, IR_WEAK_FLOAT }; // of constants only
+// Of 0-d constants, and of elementwise nodes over nothing but weak operands. Only building reads it.
+enum ir_weak { IR_STRONG, IR_WEAK_BOOL, IR_WEAK_INT, IR_WEAK_FLOAT };
+
+// Flags of a node; later rooms need none of them.
+enum {
+    IR_DYN = 1,  // its shape follows from an input's, so another set of extents may change it
+    IR_AUTO = 2, // a broadcast_to put in by matmul: remade, not copied, by ir_replay
+    IR_EMPTY = 4 // a broadcast_to that stands for a reduction of no elements: likewise
+};
 
 // Attributes, by op (int64 words at ir_attr(g, node)); "as given" so that ir_replay can re-infer:
 //   from: [leaf index]              input: [input index]            constant: [bits of the value]
-//   iota: [axis]                    extent: [mask of operand axes, bits of double ddof] (value not read)
+//   iota: [axis]                    extent: [mask of operand axes, bits of double ddof]
+//     an extent's operand lends its shape only: its value is not needed, so traversals stop at leaves
 //   R_*: [first axis, last axis + 1] of the operand, adjacent, at least one axis
 //   reshape: [rank, dims as given, maybe one -1]     transpose: [perm...]
-//   slice: [axis, start, stop, step] as given (WEFT_NONE allowed)    broadcast_to: [rank, dims]
+//   slice: [axis, start, stop, step] as given (WEFT_NONE allowed)
+//   broadcast_to: [rank, dims] (IR_EMPTY: then [op, operand, first, last] of the reduction)
 //   expand_dims, squeeze: [axis]    diagonal: [offset, axis1, axis2]
+//   guard: [enum ir_reason]         matmul, MAP: none. Axes in attributes are never negative
+// A reduced run is never empty: reductions over nothing become constants or errors here.
 struct ir_node {
     uint8_t op, dtype, rank, weak;
     uint16_t nattr;
@@ -55,6 +67,8 @@ struct ir_node {
     uint32_t shape; // first of rank words in the shape pool
     uint32_t attr;  // first of nattr words in the attribute pool
 };
+
+enum ir_reason { IR_FAILED, IR_NAN_MET, IR_ALL_NAN }; // why a guard stops; IR_FAILED: none given
 
 // A leaf array (weft_from): only what the caller gave.
 struct ir_leaf {
@@ -65,7 +79,7 @@ struct ir_input {
     ir_ref node;
 };
 
-struct ir_graph; // opaque outside src/ir
+struct ir_graph; // opaque outside src/ir. Addresses of nodes, dims and attributes hold until reset
 struct ir_graph *ir_graph_new(const struct base_alloc *alloc, uint32_t max_nodes); // NULL: no memory
 void ir_graph_reset(struct ir_graph *g); // keeps memory
 void ir_graph_free(struct ir_graph *g);
@@ -107,7 +121,9 @@ ir_ref ir_expand_dims(struct ir_graph *g, ir_ref x, int axis);
 ir_ref ir_squeeze(struct ir_graph *g, ir_ref x, int axis);
 ir_ref ir_broadcast_to(struct ir_graph *g, ir_ref x, int rank, const int64_t *dims);
 ir_ref ir_diagonal(struct ir_graph *g, ir_ref x, int64_t offset, int axis1, int axis2);
-ir_ref ir_guard(struct ir_graph *g, ir_ref value, ir_ref failed); // failed: bool, any shape
+// failed: bool of any shape here; the emitter reduces it (any), so that a guard node's second operand is 0-d.
+ir_ref ir_guard(struct ir_graph *g, ir_ref value, ir_ref failed, enum ir_reason why);
+const char *ir_guard_text(const struct ir_graph *g, ir_ref guard); // "argmax: a slice is all NaN"
 
 // ---- views as arithmetic: in index = off + sum coef * out index, per input axis -----------------------
 // Fills off[rank of operand] and coef[rank of operand * rank of node] (row-major, zeroed by the callee)
@@ -118,18 +134,23 @@ void ir_slice_resolve(int64_t extent, int64_t start, int64_t stop, int64_t step,
                       int64_t *count);
 
 // ---- whole graphs --------------------------------------------------------------------------------------
-// Copies what the roots need into dst (which must be empty), in canonical order: leaves and nodes in
-// order of first use from the roots. input_dims[i], when not NULL, replaces the shape of input i; all
-// shapes are inferred anew. New roots in out. Inputs keep their numbers. WEFT_E* with text in dst.
+// "Order of first use" is post-order depth first: root 0 to n-1, operands from left to right, each node
+// once, after its operands.
+// Copies what the roots need into dst (which must be empty): all inputs, so that they keep their numbers,
+// then the nodes in order of first use. input_dims[i], when not NULL, replaces the shape of input i
+// (input_dims may be NULL); all shapes are inferred anew. New roots in out. WEFT_E* with text in dst.
+// What an extent's operand needs is copied too, though nothing reads it: live is what ir_key walks.
+// src is only read, so that threads may replay one graph at the same time.
 weft_status ir_replay(const struct ir_graph *src, int n, const ir_ref *roots,
                       const int64_t *const *input_dims, struct ir_graph *dst, ir_ref *out);
 // Canonical bytes of what the roots need: structure, dtypes, leaf shapes and strides, attributes; not the
 // leaves' addresses and not the constants' values. Two graphs with equal bytes may share a plan; the
 // leaves and constants correspond in the order in which fuse_plan numbers them (order of first use).
-// leaves/consts (may be NULL) receive refs in that order.
+// leaves/consts (may be NULL) receive refs in that order: leaves are from and input nodes, consts are
+// constant and extent nodes (an extent's operand is not walked).
 weft_status ir_key(const struct ir_graph *g, int n, const ir_ref *roots, struct base_vec *key,
                    struct base_vec *leaves, struct base_vec *consts);
-// Constants' 8 value bytes.
+// The value bytes of a constant or extent: an element of its dtype in the first bytes, then zeros.
 uint64_t ir_constant_bits(const struct ir_graph *g, ir_ref r);
 double ir_extent_value(const struct ir_graph *g, ir_ref r);
 
