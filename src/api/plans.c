@@ -147,6 +147,7 @@ weft_status plan_build(weft_ctx *ctx, const struct plan_request *q, struct jit *
     if (!st && ctx->dump && ctx->env.log) dump_new(ctx, q, plan);
     if (!st) st = jit_program_make(jit, plan, q->g, err, out);
     if (!st) st = describe(q, plan, *out);
+    if (!st) st = rt_program_finish(*out, &ctx->env);
     fuse_plan_free(plan);
     if (st && *out) {
         jit_program_free(jit, *out);

@@ -45,6 +45,7 @@ static weft_status make_loop(struct jit *j, struct rt_program *p, const struct f
         elems += f->seg.section[i].kind == SEG_ELEM;
     t->whole_rows = f->nest.mode == NEST_INNER && elems > 1;
     t->cost = body_cost(&f->seg);
+    t->stores_last = rt_seg_stores_last(&f->seg);
     struct jit_entry *e = code_get(j, &f->seg);
     if (!e) return WEFT_ENOMEM;
     t->code = &e->code;
