@@ -8,17 +8,17 @@
 #include <stdatomic.h>
 
 #if defined(__x86_64__)
-#define LEVELS(t)                                                                                  \
-    { &kern_gemm_##t##_base, &kern_gemm_##t##_avx2, &kern_gemm_##t##_avx512 }
+#define LEVELS(t) {&kern_gemm_##t##_base, &kern_gemm_##t##_avx2, &kern_gemm_##t##_avx512}
+#define FLOATS(t) {&kern_gemm_##t##_base, &kern_gemm_##t##_avx2, &kern_gemm_##t##_avx512_asm}
 #else
-#define LEVELS(t)                                                                                  \
-    { &kern_gemm_##t##_base, &kern_gemm_##t##_base, &kern_gemm_##t##_base }
+#define LEVELS(t) {&kern_gemm_##t##_base, &kern_gemm_##t##_base, &kern_gemm_##t##_base}
+#define FLOATS(t) LEVELS(t)
 #endif
 static const struct gemm_ops *const leaves[WEFT_DTYPE__N][KERN_ISA__N] = {
     [WEFT_BOOL] = LEVELS(bool), [WEFT_I8] = LEVELS(u8),   [WEFT_U8] = LEVELS(u8),
     [WEFT_I16] = LEVELS(u16),   [WEFT_U16] = LEVELS(u16), [WEFT_I32] = LEVELS(u32),
     [WEFT_U32] = LEVELS(u32),   [WEFT_I64] = LEVELS(u64), [WEFT_U64] = LEVELS(u64),
-    [WEFT_F32] = LEVELS(f32),   [WEFT_F64] = LEVELS(f64),
+    [WEFT_F32] = FLOATS(f32),   [WEFT_F64] = FLOATS(f64),
 };
 
 static int64_t up(int64_t x, int64_t to) {

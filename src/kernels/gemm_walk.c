@@ -120,12 +120,15 @@ static void sweep(const struct gemm_plan *p, const struct phase *f, const struct
     for (int64_t j = 0; j < cols;) {
         const int vecs = panel((cols - j + lanes - 1) / lanes, ops->nv);
         const int64_t width = vecs * lanes, here = MIN_OF(cols - j, width);
-        const bool part = !it->b && here < width;
-        gemm_tile_fn *fn = ops->tiles[((part ? ops->mr : 0) + rows - 1) * ops->nv + vecs - 1];
+        const enum gemm_kind kind = it->b && (it->a || !ops->direct) ? GEMM_PACKED
+                                    : it->b || here == width         ? GEMM_WHOLE
+                                                                     : GEMM_PART;
+        gemm_tile_fn *fn = ops->tiles[(kind * ops->mr + rows - 1) * ops->nv + vecs - 1];
         t->b = it->b ? b + j * f->kc * size : b + j * size;
         t->b_rs = it->b ? width * size : p->b_rs;
         t->c = c + j * p->c_cs;
         t->cols = (int32_t)here;
+        t->next = t->b;
         if (p->unit_c)
             fn(t);
         else

@@ -11,4 +11,7 @@ typedef float elem;
 static inline elem e_add(elem c, elem x) {
     return c + x;
 }
+#if defined(KERN_VARIANT_avx512)
+#define ASM_TILES
+#endif
 #include "tile.h"

@@ -44,14 +44,19 @@ struct gemm_spread {
     bool add;
 };
 
+// What a tile kernel may assume.
+enum gemm_kind {
+    GEMM_PACKED, // A: sliver (a_rs = 1, a_cs = mr elements); B: panel (b_rs = whole vectors)
+    GEMM_WHOLE,  // any strides, whole vectors of B may be read; only when direct
+    GEMM_PART    // any strides, only the columns of B that exist may be read; only when direct
+};
+
 struct gemm_ops {
     int size;    // bytes of an element
     int lanes;   // elements of a vector
     int mr, nv;  // largest tile: rows, vectors
     bool direct; // has kernels that may read a B that was not packed
-    // tiles[part][rows - 1][vectors - 1] flattened; part 1 reads no B element past cols, part 0
-    // reads whole vectors
-    gemm_tile_fn *const *tiles;
+    gemm_tile_fn *const *tiles; // [kind][rows - 1][vectors - 1]
     void (*pack)(const struct gemm_pack *p);
     void (*spread)(const struct gemm_spread *s);
 };
@@ -63,6 +68,7 @@ GEMM_DECLARE(base)
 #if defined(__x86_64__)
 GEMM_DECLARE(avx2)
 GEMM_DECLARE(avx512)
+extern const struct gemm_ops kern_gemm_f64_avx512_asm, kern_gemm_f32_avx512_asm;
 #endif
 #undef GEMM_DECLARE
 

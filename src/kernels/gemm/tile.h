@@ -83,11 +83,14 @@ ALL_ROWS(TILES_OF_ROW, 0)
 ALL_ROWS(TILES_OF_ROW, 1)
 #endif
 
-static gemm_tile_fn *const tiles[] = {ALL_ROWS(NAMES_OF_ROW, 0)
+// clang-format off
+static gemm_tile_fn *const tiles[] = {
+    ALL_ROWS(NAMES_OF_ROW, 0)
 #if DIRECT
-                                          ALL_ROWS(NAMES_OF_ROW, 1)
+    ALL_ROWS(NAMES_OF_ROW, 0) ALL_ROWS(NAMES_OF_ROW, 1)
 #endif
 };
+// clang-format on
 
 // Contiguous rows are copied; otherwise one strided column after the other in blocks of k, so that
 // the lines of the source that a block touches stay in cache for the columns that follow.
@@ -127,13 +130,16 @@ static void spread(const struct gemm_spread *s) {
         }
 }
 
-const struct gemm_ops PASTE(OPS, KERN_VARIANT) = {
-    .size = sizeof(elem),
-    .lanes = LANES,
-    .mr = MR,
-    .nv = NV,
-    .direct = DIRECT,
-    .tiles = tiles,
-    .pack = pack,
-    .spread = spread,
-};
+#define LEAVES(table)                                                                              \
+    {                                                                                              \
+        .size = sizeof(elem), .lanes = LANES, .mr = MR, .nv = NV, .direct = DIRECT,                \
+        .tiles = (table), .pack = pack, .spread = spread,                                          \
+    }
+const struct gemm_ops PASTE(OPS, KERN_VARIANT) = LEAVES(tiles);
+
+// The same with tiles in assembly; those above are their specification.
+#if defined(ASM_TILES)
+extern gemm_tile_fn *const PASTE(PASTE(OPS, KERN_VARIANT), tiles)[];
+const struct gemm_ops PASTE(PASTE(OPS, KERN_VARIANT), asm) =
+    LEAVES(PASTE(PASTE(OPS, KERN_VARIANT), tiles));
+#endif
