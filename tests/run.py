@@ -3,7 +3,8 @@
 """Runs every test that ctest knows in a build folder and ends with one line: N passed, N failed.
 
 A Criterion program counts as many tests as it says; a script ends with a line "N passed, N failed"
-(", N skipped" may follow) of its own. A program that crashes, hangs or says nothing counts as a failure.
+(", N skipped" may follow) of its own; one labelled plain (an example) is one test, its exit status
+the verdict; one labelled alone gets the machine to itself. A program that crashes, hangs or says nothing counts as a failure.
 """
 import concurrent.futures
 import json
@@ -32,7 +33,7 @@ def listed(build, pattern):
             if p["name"] == "LABELS":
                 labels = p["value"]
         if "command" in t and (not pattern or re.search(pattern, t["name"])):
-            tests.append((t["name"], t["command"], env, cwd, "alone" in labels))
+            tests.append((t["name"], t["command"], env, cwd, labels))
     return tests
 
 
@@ -49,7 +50,7 @@ def counts(text):
 
 
 def run(test):
-    name, command, env, cwd, _ = test
+    name, command, env, cwd, labels = test
     start = time.monotonic()
     try:
         p = subprocess.run(command, cwd=cwd, env={**os.environ, **env}, timeout=LIMIT,
@@ -59,7 +60,7 @@ def run(test):
         text, code = (e.stdout or b"").decode(errors="replace") + "\ntimed out", 1
     c = counts(text)
     if c is None:
-        c = (1, 0, 0) if code == 0 and "no count" in text else (0, 1, 0)
+        c = (1, 0, 0) if code == 0 and "plain" in labels else (0, 1, 0)
     elif code != 0 and c[1] == 0:
         c = (c[0], 1, c[2])
     return name, c, code, text, time.monotonic() - start
@@ -69,8 +70,8 @@ def main():
     build = os.path.abspath(sys.argv[1])
     tests = listed(build, sys.argv[2] if len(sys.argv) > 2 else "")
     passed = failed = skipped = 0
-    together = [t for t in tests if not t[4]]
-    alone = [t for t in tests if t[4]]
+    together = [t for t in tests if "alone" not in t[4]]
+    alone = [t for t in tests if "alone" in t[4]]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
         results = pool.map(run, together)
         for batch in (results, map(run, alone)):

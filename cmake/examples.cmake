@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# Each examples/NN_name.c is a program and a test: its exit status is the verdict.
+find_package(ZLIB)
+file(GLOB example_src CONFIGURE_DEPENDS examples/*.c)
+foreach(src ${example_src})
+  get_filename_component(name ${src} NAME_WE)
+  if(name MATCHES "fashion" AND NOT ZLIB_FOUND)
+    message(STATUS "example ${name} needs zlib (zlib1g-dev): left out")
+    continue()
+  endif()
+  add_executable(example_${name} ${src})
+  target_link_libraries(example_${name} PRIVATE weft m)
+  if(name MATCHES "fashion")
+    target_link_libraries(example_${name} PRIVATE ZLIB::ZLIB)
+  endif()
+  set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples)
+  if(WEFT_TESTS)
+    add_test(NAME example_${name} COMMAND example_${name})
+    set_tests_properties(example_${name} PROPERTIES LABELS plain)
+  endif()
+endforeach()
