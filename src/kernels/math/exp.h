@@ -68,6 +68,37 @@ RECIPE_FN struct exp_parts exp_split2(vd x, vd xl) {
     vd p = fma_d(r * r, exp_q(r), r);
     return (struct exp_parts){head, fma_d(head, p, lut16_d(exp_tail, n)), exp_scale(n)};
 }
+RECIPE_FN vd exp_power(vu scale) { return from_u(0x3ff0000000000000u + scale); } // 2^k
+
+// e^(x + xl) as head and tail, |x| at most 708.39
+RECIPE_FN struct ddv exp_dd(vd x, vd xl) {
+    struct exp_parts e = exp_split2(x, xl);
+    struct ddv s = fast_sum_d(e.head, e.tail);
+    vd up = exp_power(e.scale);
+    return (struct ddv){s.hi * up, s.lo * up};
+}
+
+// e^x - 1 as head and tail, -64 <= x <= 709; plus tells that x >= 0
+RECIPE_FN struct ddv expm1_dd(vd x, bool plus) {
+    vd m = fma_d(x, EXP_16_LN2, EXP_MAGIC), nf = m - EXP_MAGIC;
+    vu n = bits_d(m);
+    vd up = exp_power(exp_scale(n));
+    vd head = lut16_d(exp_head, n) * up, tail = lut16_d(exp_tail, n) * up;
+    vd r0 = fma_d(nf, -EXP_LN2_16, x);
+    vd r = fma_d(nf, -EXP_LN2_16_TAIL, r0), rl = fma_d(nf, -EXP_LN2_16_TAIL, r0 - r);
+    struct ddv p = prod_d(head, r);
+    struct ddv b = plus ? fast_sum_d(head, VD(-1.0)) : sum_d(head, VD(-1.0));
+    struct ddv s = fast_sum_d(b.hi, p.hi); // b.hi is 0 or the larger
+    vd lo = fma_d(head, fma_d(r * r, exp_q(r), rl), fma_d(tail, r, p.lo + tail));
+    return fast_sum_d(s.hi, (s.lo + b.lo) + lo);
+}
+
+// (n.hi + n.lo) / (d.hi + d.lo) as a quotient and its correction
+RECIPE_FN struct ddv div_dd(struct ddv n, struct ddv d) {
+    vd inv = 1.0 / d.hi, q = n.hi * inv;
+    vd rest = fma_d(-q, d.hi, n.hi) + fma_d(-q, d.lo, n.lo);
+    return (struct ddv){q, rest * inv};
+}
 
 // 2^k (head + tail) where the result is subnormal, rounded once: it is moved so that the unit in the
 // last place of 1 is the one of a subnormal number, added to 1 with its error, and moved back.

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// sigmoid, silu, softplus and gelu_tanh, f64.
+//
+// All rest on e = e^-|v| in head and tail. sigmoid(v) = n / (1 + e), n = 1 for v >= 0 and e otherwise; the
+// quotient and its correction are kept apart until the last operation. silu = v sigmoid(v); gelu_tanh =
+// x sigmoid(v), v = x (A + B x^2) in head and tail, since an error of v is one of the result where v is
+// large; softplus = max(v, 0) + log(1 + e). Results near the subnormal numbers are computed 2^64 times larger.
+#include "exp.h"
+#include "log.h"
+
+#define SIGMOID_FAR 708.0 // sigmoid(-v) = e^-v and sigmoid(v) = 1 to the last bit from 37 on
+
+RECIPE_FN struct ddv sigmoid_dd(vd v, vd vl) {
+    vd t = abs_d(v), tl = flip_d(vl, v);
+    tl = lt_d(t, SIGMOID_FAR, tl, 0.0);
+    t = lt_d(SIGMOID_FAR, t, SIGMOID_FAR, t);
+    struct ddv e = exp_dd(-t, -tl), d = fast_sum_d(VD(1.0), e.hi);
+    d.lo = d.lo + e.lo;
+    struct ddv n = {lt_d(v, 0.0, e.hi, 1.0), lt_d(v, 0.0, e.lo, 0.0)};
+    return div_dd(n, d);
+}
+
+// f e^(v + vl) for v < -708, rounded twice at most
+static __attribute__((noinline)) vd far_exp_times(vd f, vd v, vd vl) {
+    vd c = lt_d(v, -800.0, -800.0, v);
+    struct exp_parts e = exp_split2(c, lt_d(v, -800.0, 0.0, vl));
+    vd g = f * exp_power(e.scale + (200ul << 52));
+    return fma_d(g, e.head, g * e.tail) * 0x1p-200;
+}
+
+RECIPE_FN vd sigmoid_one(vd x) {
+    struct ddv s = sigmoid_dd(x, VD(0.0));
+    vd y = s.hi + s.lo;
+    if (any_lt_d(x, -SIGMOID_FAR)) y = lt_d(x, -SIGMOID_FAR, exp_join(exp_split(x), x), y);
+    return y;
+}
+VKERNEL1(sigmoid, f64, sigmoid_one)
+
+RECIPE_FN vd silu_one(vd x) {
+    struct ddv s = sigmoid_dd(x, VD(0.0));
+    vd y = fma_d(x, s.hi, x * s.lo);
+    if (any_lt_d(x, -SIGMOID_FAR)) {
+        vd f = lt_d(x, -800.0, -800.0, x); // -inf times 0
+        y = lt_d(x, -SIGMOID_FAR, far_exp_times(f, x, VD(0.0)), y);
+    }
+    return y;
+}
+VKERNEL1(silu, f64, silu_one)
+
+RECIPE_FN vd softplus_one(vd x) {
+    vd t = abs_d(x);
+    struct ddv e = exp_dd(-lt_d(SIGMOID_FAR, t, SIGMOID_FAR, t), VD(0.0));
+    struct ddv l = log1p_dd(e.hi, e.lo), s = sum_d(lt_d(0.0, x, x, 0.0), l.hi);
+    vd y = s.hi + (s.lo + l.lo);
+    y = lt_d(SIGMOID_FAR, x, x, y);
+    if (any_lt_d(x, -SIGMOID_FAR)) y = lt_d(x, -SIGMOID_FAR, exp_join(exp_split(x), x), y);
+    return y;
+}
+VKERNEL1(softplus, f64, softplus_one)
+
+// A = 2 sqrt(2/pi), B = 0.044715 A
+#define GELU_A 0x1.9884533d43651p0
+#define GELU_A_TAIL -0x1.cbc0d30ebfd15p-54
+#define GELU_B 0x1.2444f2a4d8b4bp-4
+#define GELU_B_TAIL -0x1.6c843a29d1c7p-61
+
+RECIPE_FN struct ddv gelu_argument(vd x) {
+    struct ddv s = prod_d(x, x), b = prod_d(s.hi, VD(GELU_B));
+    b.lo = fma_d(s.lo, GELU_B, fma_d(s.hi, GELU_B_TAIL, b.lo));
+    struct ddv t = sum_d(VD(GELU_A), b.hi);
+    t.lo = t.lo + (b.lo + GELU_A_TAIL);
+    struct ddv v = prod_d(x, t.hi);
+    return (struct ddv){v.hi, fma_d(x, t.lo, v.lo)};
+}
+RECIPE_FN vd gelu_tanh_one(vd x) {
+    vd c = lt_d(x, -30.0, -30.0, lt_d(30.0, x, 30.0, x)); // beyond: 0 and x
+    struct ddv v = gelu_argument(c), s = sigmoid_dd(v.hi, v.lo);
+    vd y = fma_d(x, s.hi, x * s.lo);
+    if (any_lt_d(v.hi, -SIGMOID_FAR))
+        y = lt_d(v.hi, -SIGMOID_FAR, far_exp_times(c, v.hi, v.lo), y);
+    return y;
+}
+VKERNEL1(gelu_tanh, f64, gelu_tanh_one)
