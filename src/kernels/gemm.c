@@ -8,10 +8,13 @@
 #include <stdatomic.h>
 
 #if defined(__x86_64__)
-#define LEVELS(t) {&kern_gemm_##t##_base, &kern_gemm_##t##_avx2, &kern_gemm_##t##_avx512}
-#define FLOATS(t) {&kern_gemm_##t##_base, &kern_gemm_##t##_avx2, &kern_gemm_##t##_avx512_asm}
+#define LEVELS(t)                                                                                  \
+    { &kern_gemm_##t##_base, &kern_gemm_##t##_avx2, &kern_gemm_##t##_avx512 }
+#define FLOATS(t)                                                                                  \
+    { &kern_gemm_##t##_base, &kern_gemm_##t##_avx2, &kern_gemm_##t##_avx512_asm }
 #else
-#define LEVELS(t) {&kern_gemm_##t##_base, &kern_gemm_##t##_base, &kern_gemm_##t##_base}
+#define LEVELS(t)                                                                                  \
+    { &kern_gemm_##t##_base, &kern_gemm_##t##_base, &kern_gemm_##t##_base }
 #define FLOATS(t) LEVELS(t)
 #endif
 static const struct gemm_ops *const leaves[WEFT_DTYPE__N][KERN_ISA__N] = {

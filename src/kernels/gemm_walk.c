@@ -65,25 +65,32 @@ static int panel(int64_t left, int nv) {
     return left < nv ? (int)left : nv;
 }
 
+// A group of columns of B to pack, and how far it is.
+struct packing {
+    unsigned char *dst;
+    int64_t group, k;
+};
+
+// The next few steps of k, for all panels of the group.
+static void pack_band(const struct gemm_plan *p, const struct phase *f, const struct packing *at) {
+    const int lanes = p->ops->lanes, size = p->ops->size;
+    const int64_t first = at->group * p->group_cols, cols = MIN_OF(f->cols - first, p->group_cols);
+    const unsigned char *src = p->b + (f->col + first) * p->b_cs + (f->k0 + at->k) * p->b_rs;
+    struct gemm_pack q = {.s_k = p->b_rs, .s_j = p->b_cs, .k = MIN_OF(f->kc - at->k, GEMM_BAND)};
+    for (int64_t j = 0; j < cols; j += q.width) {
+        q.width = (int64_t)panel((cols - j + lanes - 1) / lanes, p->ops->nv) * lanes;
+        q.dst = at->dst + (j * f->kc + at->k * q.width) * size;
+        q.src = src + j * p->b_cs;
+        q.cols = MIN_OF(cols - j, q.width);
+        p->ops->pack(&q);
+    }
+}
+
+// Whole rows of the group at a time: the source is read in long runs, whatever a panel's width.
 static void pack_group(const struct gemm_plan *p, const struct phase *f, unsigned char *dst,
                        int64_t group) {
-    const int lanes = p->ops->lanes, size = p->ops->size;
-    const int64_t col = group * p->group_cols, cols = MIN_OF(f->cols - col, p->group_cols);
-    const unsigned char *src = p->b + (f->col + col) * p->b_cs + f->k0 * p->b_rs;
-    for (int64_t j = 0; j < cols;) {
-        const int64_t width = (int64_t)panel((cols - j + lanes - 1) / lanes, p->ops->nv) * lanes;
-        const struct gemm_pack q = {
-            .dst = dst + j * f->kc * size,
-            .width = width,
-            .src = src + j * p->b_cs,
-            .s_k = p->b_rs,
-            .s_j = p->b_cs,
-            .k = f->kc,
-            .cols = MIN_OF(cols - j, width),
-        };
-        p->ops->pack(&q);
-        j += width;
-    }
+    for (struct packing at = {dst, group, 0}; at.k < f->kc; at.k += GEMM_BAND)
+        pack_band(p, f, &at);
 }
 
 // ---- tiles
@@ -128,7 +135,7 @@ static void sweep(const struct gemm_plan *p, const struct phase *f, const struct
         t->b_rs = it->b ? width * size : p->b_rs;
         t->c = c + j * p->c_cs;
         t->cols = (int32_t)here;
-        t->next = t->b;
+        t->next = j + width < cols ? t->b : t->a + rows * f->kc * size; // the sliver that follows
         if (p->unit_c)
             fn(t);
         else

@@ -52,10 +52,10 @@ enum gemm_kind {
 };
 
 struct gemm_ops {
-    int size;    // bytes of an element
-    int lanes;   // elements of a vector
-    int mr, nv;  // largest tile: rows, vectors
-    bool direct; // has kernels that may read a B that was not packed
+    int size;                   // bytes of an element
+    int lanes;                  // elements of a vector
+    int mr, nv;                 // largest tile: rows, vectors
+    bool direct;                // has kernels that may read a B that was not packed
     gemm_tile_fn *const *tiles; // [kind][rows - 1][vectors - 1]
     void (*pack)(const struct gemm_pack *p);
     void (*spread)(const struct gemm_spread *s);

@@ -5,7 +5,11 @@
 
 #include "gemm.h"
 
-enum { GEMM_GROUPS = 64, GEMM_PACK_SLIVERS = 4 };
+enum {
+    GEMM_GROUPS = 64,      // column groups of a phase, at most
+    GEMM_PACK_SLIVERS = 4, // slivers of A packed at a time
+    GEMM_BAND = 16         // steps of k of B packed at a time
+};
 
 // The product in row form (columns of C are its fastest axis; when C is column-major, A and B have
 // changed roles) and its blocks, from the outside in:

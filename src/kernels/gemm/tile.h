@@ -4,6 +4,8 @@
 //   vec, LANES       a vector and its number of elements
 //   MR, NV           the largest tile, at most 8 rows by 3 vectors
 //   OPS              the name of the gemm_ops, without the instruction set
+//   TURN             when defined, v_turn(dst, width, src, s_j) transposes a block of TURN x TURN:
+//                    dst[p * width + j] = src[p + j * s_j bytes]
 //   DIRECT           1 when v_load_part is cheap enough for the inner loop
 //   v_zero() v_load(p) v_load_part(p, n) v_store(p, v) v_store_part(p, v, n) v_splat(p)
 //   v_mac(acc, a, b) v_add(c, acc), e_add(c, acc)   the arithmetic; (unaligned) pointers are to
@@ -92,28 +94,59 @@ static gemm_tile_fn *const tiles[] = {
 };
 // clang-format on
 
-// Contiguous rows are copied; otherwise one strided column after the other in blocks of k, so that
-// the lines of the source that a block touches stay in cache for the columns that follow.
-static void pack(const struct gemm_pack *q) {
+static inline __attribute__((always_inline)) void copy_rows(const struct gemm_pack *q,
+                                                            const size_t bytes) {
+    unsigned char *dst = q->dst;
+    const unsigned char *src = q->src;
+    for (int64_t p = 0; p < q->k; p++, dst += bytes, src += q->s_k)
+        memcpy(dst, src, bytes);
+}
+
+// Rows that are contiguous in the source; the common widths as constants.
+static void pack_rows(const struct gemm_pack *q) {
+    const size_t bytes = (size_t)q->width * sizeof(elem), have = (size_t)q->cols * sizeof(elem);
+    if (bytes == have) {
+        if (bytes == 3 * sizeof(vec)) return copy_rows(q, 3 * sizeof(vec));
+        if (bytes == 2 * sizeof(vec)) return copy_rows(q, 2 * sizeof(vec));
+        if (bytes == sizeof(vec)) return copy_rows(q, sizeof(vec));
+        if (bytes == MR * sizeof(elem)) return copy_rows(q, MR * sizeof(elem));
+    }
+    unsigned char *dst = q->dst;
+    for (int64_t p = 0; p < q->k; p++, dst += bytes) {
+        memcpy(dst, q->src + p * q->s_k, have);
+        memset(dst + have, 0, bytes - have);
+    }
+}
+
+// Any strides: the part of the block with j0 <= j < width and p0 <= p < k, zeros past cols.
+static void pack_each(const struct gemm_pack *q, int64_t p0, int64_t j0) {
     elem *dst = q->dst;
-    const int64_t cols = q->cols, width = q->width, size = (int64_t)sizeof(elem);
-    if (q->s_j == size) {
-        for (int64_t p = 0; p < q->k; p++, dst += width) {
-            memcpy(dst, q->src + p * q->s_k, (size_t)(cols * size));
-            for (int64_t j = cols; j < width; j++)
-                dst[j] = 0;
+    for (int64_t j = j0; j < q->width; j++)
+        for (int64_t p = p0; p < q->k; p++) {
+            elem x = 0;
+            if (j < q->cols) memcpy(&x, q->src + p * q->s_k + j * q->s_j, sizeof x);
+            dst[p * q->width + j] = x;
         }
-        return;
+}
+
+// The driver passes few steps of k at a time, so that the source lines of a block stay in L1.
+static void pack(const struct gemm_pack *q) {
+    if (q->s_j == (int64_t)sizeof(elem)) return pack_rows(q);
+    int64_t p = 0, j = 0;
+#if defined(TURN)
+    if (q->s_k == (int64_t)sizeof(elem)) {
+        const int64_t js = q->cols / TURN * TURN, ps = q->k / TURN * TURN;
+        elem *dst = q->dst;
+        for (p = 0; p < ps; p += TURN)
+            for (j = 0; j < js; j += TURN)
+                v_turn(dst + p * q->width + j, q->width, q->src + p * q->s_k + j * q->s_j, q->s_j);
+        struct gemm_pack right = *q;
+        right.k = ps;
+        pack_each(&right, 0, js);
+        j = 0;
     }
-    for (int64_t p0 = 0; p0 < q->k; p0 += 16) {
-        const int64_t p1 = MIN_OF(p0 + 16, q->k);
-        for (int64_t j = 0; j < width; j++)
-            for (int64_t p = p0; p < p1; p++) {
-                elem x = 0;
-                if (j < cols) memcpy(&x, q->src + p * q->s_k + j * q->s_j, sizeof x);
-                dst[p * width + j] = x;
-            }
-    }
+#endif
+    pack_each(q, p, j);
 }
 
 static void spread(const struct gemm_spread *s) {
@@ -140,6 +173,6 @@ const struct gemm_ops PASTE(OPS, KERN_VARIANT) = LEAVES(tiles);
 // The same with tiles in assembly; those above are their specification.
 #if defined(ASM_TILES)
 extern gemm_tile_fn *const PASTE(PASTE(OPS, KERN_VARIANT), tiles)[];
-const struct gemm_ops PASTE(PASTE(OPS, KERN_VARIANT), asm) =
-    LEAVES(PASTE(PASTE(OPS, KERN_VARIANT), tiles));
+const struct gemm_ops PASTE(PASTE(OPS, KERN_VARIANT),
+                            asm) = LEAVES(PASTE(PASTE(OPS, KERN_VARIANT), tiles));
 #endif

@@ -3,8 +3,28 @@
 #ifndef KERN_GEMM_VEC_F32_H
 #define KERN_GEMM_VEC_F32_H
 
-#if defined(KERN_VARIANT_avx512)
+#if defined(KERN_VARIANT_avx2) || defined(KERN_VARIANT_avx512)
 #include <immintrin.h>
+// Halves of two columns share a register, so that a third of the exchange is done by the loads.
+#define TURN 8
+static inline void v_turn(float *dst, int64_t width, const unsigned char *src, int64_t s_j) {
+    for (int h = 0; h < 2; h++, src += 16, dst += 4 * width) {
+        __m256 z[4];
+        for (int j = 0; j < 4; j++)
+            z[j] = _mm256_insertf128_ps(
+                _mm256_castps128_ps256(_mm_loadu_ps((const void *)(src + j * s_j))),
+                _mm_loadu_ps((const void *)(src + (j + 4) * s_j)), 1);
+        const __m256 a = _mm256_unpacklo_ps(z[0], z[1]), b = _mm256_unpackhi_ps(z[0], z[1]);
+        const __m256 c = _mm256_unpacklo_ps(z[2], z[3]), d = _mm256_unpackhi_ps(z[2], z[3]);
+        _mm256_storeu_ps(dst, _mm256_shuffle_ps(a, c, 0x44));
+        _mm256_storeu_ps(dst + width, _mm256_shuffle_ps(a, c, 0xee));
+        _mm256_storeu_ps(dst + 2 * width, _mm256_shuffle_ps(b, d, 0x44));
+        _mm256_storeu_ps(dst + 3 * width, _mm256_shuffle_ps(b, d, 0xee));
+    }
+}
+#endif
+
+#if defined(KERN_VARIANT_avx512)
 typedef __m512 vec;
 #define LANES 16
 #define MR 8
@@ -41,11 +61,10 @@ static inline vec v_splat(const unsigned char *p) {
 }
 
 #elif defined(KERN_VARIANT_avx2)
-#include <immintrin.h>
 typedef __m256 vec;
 #define LANES 8
-#define MR 6
-#define NV 2
+#define MR 4
+#define NV 3
 #define DIRECT 1
 static inline __m256i v_mask(int n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -40,12 +40,32 @@ static inline vec v_splat(const unsigned char *p) {
     return _mm512_set1_pd(x);
 }
 
+// Halves of two columns share a register, so that half of the exchange is done by the loads.
+#define TURN 8
+static inline void v_turn(double *dst, int64_t width, const unsigned char *src, int64_t s_j) {
+    const __m512i even = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+    const __m512i odd = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    for (int h = 0; h < 2; h++, src += 32, dst += 4 * width) {
+        __m512d z[4];
+        for (int j = 0; j < 4; j++)
+            z[j] = _mm512_insertf64x4(
+                _mm512_castpd256_pd512(_mm256_loadu_pd((const void *)(src + j * s_j))),
+                _mm256_loadu_pd((const void *)(src + (j + 4) * s_j)), 1);
+        const __m512d lo = _mm512_unpacklo_pd(z[0], z[1]), hi = _mm512_unpackhi_pd(z[0], z[1]);
+        const __m512d lo2 = _mm512_unpacklo_pd(z[2], z[3]), hi2 = _mm512_unpackhi_pd(z[2], z[3]);
+        _mm512_storeu_pd(dst, _mm512_permutex2var_pd(lo, even, lo2));
+        _mm512_storeu_pd(dst + width, _mm512_permutex2var_pd(hi, even, hi2));
+        _mm512_storeu_pd(dst + 2 * width, _mm512_permutex2var_pd(lo, odd, lo2));
+        _mm512_storeu_pd(dst + 3 * width, _mm512_permutex2var_pd(hi, odd, hi2));
+    }
+}
+
 #elif defined(KERN_VARIANT_avx2)
 #include <immintrin.h>
 typedef __m256d vec;
 #define LANES 4
-#define MR 6
-#define NV 2
+#define MR 4
+#define NV 3
 #define DIRECT 1
 static inline __m256i v_mask(int n) {
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
@@ -75,6 +95,20 @@ static inline vec v_splat(const unsigned char *p) {
     double x;
     memcpy(&x, p, sizeof x);
     return _mm256_set1_pd(x);
+}
+
+// Halves of two columns share a register, so that half of the exchange is done by the loads.
+#define TURN 4
+static inline void v_turn(double *dst, int64_t width, const unsigned char *src, int64_t s_j) {
+    for (int h = 0; h < 2; h++, src += 16, dst += 2 * width) {
+        __m256d z[2];
+        for (int j = 0; j < 2; j++)
+            z[j] = _mm256_insertf128_pd(
+                _mm256_castpd128_pd256(_mm_loadu_pd((const void *)(src + j * s_j))),
+                _mm_loadu_pd((const void *)(src + (j + 2) * s_j)), 1);
+        _mm256_storeu_pd(dst, _mm256_unpacklo_pd(z[0], z[1]));
+        _mm256_storeu_pd(dst + width, _mm256_unpackhi_pd(z[0], z[1]));
+    }
 }
 
 #else
