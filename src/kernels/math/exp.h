@@ -107,7 +107,8 @@ RECIPE_FN vd exp_join_tiny(struct exp_parts e) {
     vd sum = e.head + e.tail, err = e.tail - (sum - e.head);
     vd s = sum * up, one = 1.0 + s;
     vd lo = ((1.0 - one) + s) + err * up;
-    return ((one + lo) - 1.0) * 0x1p-1022;
+    vd tiny = ((one + lo) - 1.0) * 0x1p-1022;
+    return lt_d(s, 1.0, tiny, exp_scaled(sum, e.scale)); // just above 2^-1022 it is an ordinary one
 }
 // 2^k (head + tail) where x is its logarithm, from 0 to inf; a NaN x is kept
 RECIPE_FN vd exp_join(struct exp_parts e, vd x) {

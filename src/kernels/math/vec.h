@@ -59,6 +59,8 @@ RECIPE_FN vd fma_vd(vd a, vd b, vd c) { return (vd)_mm512_fmadd_pd((__m512d)a, (
 RECIPE_FN vs fma_vs(vs a, vs b, vs c) { return (vs)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 RECIPE_FN vd sqrt_d(vd a) { return (vd)_mm512_sqrt_pd((__m512d)a); }
 RECIPE_FN vs sqrt_s(vs a) { return (vs)_mm512_sqrt_ps((__m512)a); }
+RECIPE_FN vd rint_d(vd a) { return (vd)_mm512_roundscale_pd((__m512d)a, 8); }
+RECIPE_FN vs rint_s(vs a) { return (vs)_mm512_roundscale_ps((__m512)a, 8); }
 #define CMP(name, op)                                                                              \
     RECIPE_FN vd name##_vd(vd a, vd b, vd x, vd y) {                                               \
         return (vd)_mm512_mask_blend_pd(_mm512_cmp_pd_mask((__m512d)a, (__m512d)b, op), (__m512d)y, (__m512d)x); \
@@ -80,6 +82,8 @@ RECIPE_FN vd fma_vd(vd a, vd b, vd c) { return (vd)_mm256_fmadd_pd((__m256d)a, (
 RECIPE_FN vs fma_vs(vs a, vs b, vs c) { return (vs)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
 RECIPE_FN vd sqrt_d(vd a) { return (vd)_mm256_sqrt_pd((__m256d)a); }
 RECIPE_FN vs sqrt_s(vs a) { return (vs)_mm256_sqrt_ps((__m256)a); }
+RECIPE_FN vd rint_d(vd a) { return (vd)_mm256_round_pd((__m256d)a, 8); }
+RECIPE_FN vs rint_s(vs a) { return (vs)_mm256_round_ps((__m256)a, 8); }
 #define CMP(name, op)                                                                              \
     RECIPE_FN vd name##_vd(vd a, vd b, vd x, vd y) {                                               \
         return (vd)_mm256_blendv_pd((__m256d)y, (__m256d)x, _mm256_cmp_pd((__m256d)a, (__m256d)b, op)); \
@@ -101,6 +105,8 @@ RECIPE_FN vd fma_vd(vd a, vd b, vd c) { return __builtin_fma(a, b, c); }
 RECIPE_FN vs fma_vs(vs a, vs b, vs c) { return __builtin_fmaf(a, b, c); }
 RECIPE_FN vd sqrt_d(vd a) { return __builtin_sqrt(a); }
 RECIPE_FN vs sqrt_s(vs a) { return __builtin_sqrtf(a); }
+RECIPE_FN vd rint_d(vd a) { return __builtin_rint(a); }
+RECIPE_FN vs rint_s(vs a) { return __builtin_rintf(a); }
 #define CMP(name, op)                                                                              \
     RECIPE_FN vd name##_vd(vd a, vd b, vd x, vd y) { return a op b ? x : y; }                      \
     RECIPE_FN vs name##_vs(vs a, vs b, vs x, vs y) { return a op b ? x : y; }                      \
@@ -122,6 +128,8 @@ CMP(eq, ==)
 #define le_s(a, b, x, y) le_vs(VS(a), VS(b), VS(x), VS(y))
 #define eq_s(a, b, x, y) eq_vs(VS(a), VS(b), VS(x), VS(y))
 // whether any lane has a < b; expected not to be so
+#define any_le_d(a, b) __builtin_expect(le_any_vd(VD(a), VD(b)), 0)
+#define any_le_s(a, b) __builtin_expect(le_any_vs(VS(a), VS(b)), 0)
 #define any_lt_d(a, b) __builtin_expect(lt_any_vd(VD(a), VD(b)), 0)
 #define any_lt_s(a, b) __builtin_expect(lt_any_vs(VS(a), VS(b)), 0)
 #define any_eq_d(a, b) __builtin_expect(eq_any_vd(VD(a), VD(b)), 0)
