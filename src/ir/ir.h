@@ -57,7 +57,7 @@ enum {
 //   slice: [axis, start, stop, step] as given (WEFT_NONE allowed)
 //   broadcast_to: [rank, dims] (IR_EMPTY: then [op, operand, first, last] of the reduction)
 //   expand_dims, squeeze: [axis]    diagonal: [offset, axis1, axis2]
-//   guard: [enum ir_reason]         matmul, MAP: none. Axes in attributes are never negative
+//   guard: [ir_reason]              matmul, MAP: none. Axes in attributes are never negative
 // A reduced run is never empty: reductions over nothing become constants or errors here.
 struct ir_node {
     uint8_t op, dtype, rank, weak;
@@ -68,7 +68,8 @@ struct ir_node {
     uint32_t attr;  // first of nattr words in the attribute pool
 };
 
-enum ir_reason { IR_FAILED, IR_NAN_MET, IR_ALL_NAN }; // why a guard stops; IR_FAILED: none given
+// Why a guard stops: IR_FAILED (no reason given), or one of the others plus an ir_reduction.
+enum ir_reason { IR_FAILED, IR_NAN_MET = 16, IR_ALL_NAN = 32 };
 
 // A leaf array (weft_from): only what the caller gave.
 struct ir_leaf {
@@ -122,7 +123,7 @@ ir_ref ir_squeeze(struct ir_graph *g, ir_ref x, int axis);
 ir_ref ir_broadcast_to(struct ir_graph *g, ir_ref x, int rank, const int64_t *dims);
 ir_ref ir_diagonal(struct ir_graph *g, ir_ref x, int64_t offset, int axis1, int axis2);
 // failed: bool of any shape here; the emitter reduces it (any), so that a guard node's second operand is 0-d.
-ir_ref ir_guard(struct ir_graph *g, ir_ref value, ir_ref failed, enum ir_reason why);
+ir_ref ir_guard(struct ir_graph *g, ir_ref value, ir_ref failed, int why);
 const char *ir_guard_text(const struct ir_graph *g, ir_ref guard); // "argmax: a slice is all NaN"
 
 // ---- views as arithmetic: in index = off + sum coef * out index, per input axis -----------------------

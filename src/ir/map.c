@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// Elementwise operations: the type the operands meet in (NumPy 2, weak literals by NEP 50), casts to it,
+// the common shape, folds, the node. After this file no operand of a MAP node hides a conversion.
+#include "graph.h"
+
+// ---- promotion --------------------------------------------------------------------------------------
+weft_dtype ir_promote(weft_dtype a, weft_dtype b) {
+    static const weft_dtype above[9] = {[1] = WEFT_I16, [2] = WEFT_I32, [4] = WEFT_I64, [8] = WEFT_F64};
+    if (!ir_dtype_valid(a) || !ir_dtype_valid(b)) return WEFT_DTYPE__N;
+    if (a == b || b == WEFT_BOOL) return a;
+    if (a == WEFT_BOOL) return b;
+    size_t na = dtype_size(a), nb = dtype_size(b);
+    if (dtype_is_float(a) && dtype_is_float(b)) return WEFT_F64;
+    if (dtype_is_float(b)) return ir_promote(b, a);
+    if (dtype_is_float(a)) return a == WEFT_F32 && nb <= 2 ? WEFT_F32 : WEFT_F64;
+    if (dtype_is_signed(a) == dtype_is_signed(b)) return na > nb ? a : b;
+    if (dtype_is_signed(b)) return ir_promote(b, a);
+    return na > nb ? a : above[nb]; // a signed, b unsigned
+}
+
+// What one call is about; in[i] from first on promote together (where's condition does not).
+struct meeting {
+    struct ir_blame who;
+    enum ir_op op;
+    int first;
+    ir_ref in[3];
+    weft_dtype type;
+    enum ir_weak weak; // of the result: weak when all operands are
+};
+
+static weft_dtype type_of(const struct ir_graph *g, ir_ref r) { return (weft_dtype)ir_at(g, r)->dtype; }
+static enum ir_weak weak_of(const struct ir_graph *g, ir_ref r) { return (enum ir_weak)ir_at(g, r)->weak; }
+
+// A strong type meets the weak ones: kinds bool < int < float, the strong one's precision.
+static weft_dtype meet_weak(weft_dtype strong, weft_dtype weak) {
+    if (dtype_is_float(weak)) return dtype_is_float(strong) ? strong : WEFT_F64;
+    if (dtype_is_int(weak)) return strong == WEFT_BOOL ? weak : strong;
+    return strong;
+}
+
+static void meet_types(const struct ir_graph *g, struct meeting *m) {
+    weft_dtype strong = WEFT_DTYPE__N, weak = WEFT_DTYPE__N;
+    for (int i = m->first; i < m->who.n; i++) {
+        weft_dtype t = type_of(g, m->in[i]), *into = weak_of(g, m->in[i]) ? &weak : &strong;
+        *into = *into == WEFT_DTYPE__N ? t : ir_promote(*into, t);
+    }
+    m->type = strong == WEFT_DTYPE__N ? weak : weak == WEFT_DTYPE__N ? strong : meet_weak(strong, weak);
+}
+
+static enum ir_weak weak_kind(weft_dtype t) {
+    return t == WEFT_BOOL ? IR_WEAK_BOOL : dtype_is_float(t) ? IR_WEAK_FLOAT : IR_WEAK_INT;
+}
+
+// ---- rules ------------------------------------------------------------------------------------------
+static bool refuse(struct ir_graph *g, const struct meeting *m, const char *why) {
+    return ir_fail_at(g, WEFT_EDTYPE, &m->who, "not defined for %s%s", dtype_name(m->type), why);
+}
+
+// bool where the table has no boolean meaning: i8, as NumPy, or an error.
+static bool settle_bool(struct ir_graph *g, struct meeting *m) {
+    switch (m->op) {
+    case IR_sub: return refuse(g, m, "; use bitwise_xor or logical_xor");
+    case IR_neg: return refuse(g, m, "; use bitwise_not or logical_not");
+    case IR_sign: return refuse(g, m, "");
+    case IR_floor_divide:
+    case IR_remainder:
+    case IR_pow:
+    case IR_reciprocal:
+    case IR_left_shift:
+    case IR_right_shift: m->type = WEFT_I8; return true;
+    default: return true;
+    }
+}
+
+static bool settle_type(struct ir_graph *g, struct meeting *m) {
+    switch (ir_ops[m->op].rule) {
+    case RULE_FLOAT:
+        if (!dtype_is_float(m->type)) m->type = WEFT_F64;
+        return true;
+    case RULE_LOGIC: m->type = WEFT_BOOL; return true;
+    case RULE_INTS:
+    case RULE_SHIFT:
+        if (dtype_is_float(m->type)) return refuse(g, m, "; only for bool and integers");
+        return ir_ops[m->op].rule == RULE_INTS || m->type != WEFT_BOOL || settle_bool(g, m);
+    case RULE_ARITH:
+    case RULE_KEEP: return m->type != WEFT_BOOL || settle_bool(g, m);
+    default: return true;
+    }
+}
+
+// An integer literal must fit the integer type it takes.
+static bool literal_fits(const struct ir_graph *g, ir_ref x, weft_dtype t) {
+    if (!ir_is_constant(g, x) || weak_of(g, x) != IR_WEAK_INT || !dtype_is_int(t)) return true;
+    return ir_int_fits(ir_int_value(type_of(g, x), ir_constant_bits(g, x)), t);
+}
+
+static bool cast_operands(struct ir_graph *g, struct meeting *m) {
+    for (int i = 0; i < m->who.n; i++) {
+        weft_dtype t = i < m->first ? WEFT_BOOL : m->type;
+        if (!literal_fits(g, m->in[i], t) && !m->weak)
+            return ir_fail_at(g, WEFT_EDTYPE, &m->who, "the literal does not fit %s", dtype_name(t));
+        ir_ref x = m->weak && type_of(g, m->in[i]) == t ? m->in[i] : ir_cast(g, m->in[i], t);
+        if (!x) return false;
+        m->in[i] = x;
+    }
+    return true;
+}
+
+// ---- comparisons that no common type can make --------------------------------------------------------
+// less for greater, ...: the operation with its operands exchanged
+static enum ir_op mirrored(enum ir_op op) {
+    switch (op) {
+    case IR_less: return IR_greater;
+    case IR_less_equal: return IR_greater_equal;
+    case IR_greater: return IR_less;
+    case IR_greater_equal: return IR_less_equal;
+    default: return op;
+    }
+}
+
+// Is "small op large" true when small < large for sure?
+static bool true_below(enum ir_op op) {
+    return op == IR_less || op == IR_less_equal || op == IR_not_equal;
+}
+
+// An integer array against a literal outside its type: every answer is known, but its shape is the
+// array's, at whatever extents the graph runs later: x == x or x != x of integers.
+static ir_ref compare_outside(struct ir_graph *g, struct meeting *m, int literal) {
+    ir_ref x = m->in[!literal];
+    ir_wide v = ir_int_value(type_of(g, m->in[literal]), ir_constant_bits(g, m->in[literal]));
+    enum ir_op op = literal == 1 ? m->op : mirrored(m->op); // x op v
+    bool truth = v > 0 ? true_below(op) : true_below(mirrored(op));
+    return ir_map(g, truth ? IR_equal : IR_not_equal, (ir_ref[]){x, x});
+}
+
+// Signed against u64: below zero the answer is known, elsewhere the signed one is exact as u64.
+static ir_ref compare_signed_u64(struct ir_graph *g, enum ir_op op, ir_ref s, ir_ref u) {
+    ir_ref zero = ir_constant_of(g, type_of(g, s), 0, IR_STRONG);
+    ir_ref below = ir_map(g, true_below(op) ? IR_less : IR_greater_equal, (ir_ref[]){s, zero});
+    ir_ref rest = ir_map(g, op, (ir_ref[]){ir_cast(g, s, WEFT_U64), u});
+    return ir_map(g, true_below(op) ? IR_logical_or : IR_logical_and, (ir_ref[]){below, rest});
+}
+
+// True when the comparison needed one of these; *out is its node (or IR_NONE after an error).
+static bool compare_exactly(struct ir_graph *g, struct meeting *m, ir_ref *out) {
+    weft_dtype a = type_of(g, m->in[0]), b = type_of(g, m->in[1]);
+    bool wa = weak_of(g, m->in[0]), wb = weak_of(g, m->in[1]);
+    for (int i = 0; i < 2; i++) {
+        if (wa == wb || literal_fits(g, m->in[i], m->type)) continue;
+        *out = compare_outside(g, m, i);
+        return true;
+    }
+    if (wa || wb) return false;
+    if (dtype_is_signed(a) && b == WEFT_U64)
+        *out = compare_signed_u64(g, m->op, m->in[0], m->in[1]);
+    else if (dtype_is_signed(b) && a == WEFT_U64)
+        *out = compare_signed_u64(g, mirrored(m->op), m->in[1], m->in[0]);
+    else
+        return false;
+    return true;
+}
+
+// ---- the emitters ------------------------------------------------------------------------------------
+static bool is_rounding(enum ir_op op) {
+    return op == IR_floor || op == IR_ceil || op == IR_trunc || op == IR_round;
+}
+
+static bool negative_power(struct ir_graph *g, const struct meeting *m, ir_ref exponent) {
+    if (m->op != IR_pow || !dtype_is_int(m->type)) return false;
+    if (!ir_is_constant(g, exponent) || weak_of(g, exponent) != IR_WEAK_INT) return false;
+    return ir_int_value(type_of(g, exponent), ir_constant_bits(g, exponent)) < 0;
+}
+
+static weft_dtype result_type(const struct meeting *m) {
+    int rule = ir_ops[m->op].rule;
+    return rule == RULE_COMPARE || rule == RULE_LOGIC || rule == RULE_PRED ? WEFT_BOOL : m->type;
+}
+
+ir_ref ir_put_map(struct ir_graph *g, enum ir_op op, weft_dtype t, enum ir_weak weak, const ir_ref *in) {
+    struct ir_draft d = {.op = op, .dtype = t, .weak = weak};
+    struct ir_blame who = {ir_ops[op].name, ir_ops[op].arity, in};
+    d.rank = ir_broadcast(g, &who, d.dims);
+    if (d.rank < 0) return IR_NONE;
+    for (int i = 0; i < who.n; i++) d.in[i] = in[i];
+    return ir_put(g, &d);
+}
+
+// Types settled and operands cast, or false after an error. Shapes are looked at first, so that a
+// sentence about them shows the types as the caller gave them.
+static bool settle(struct ir_graph *g, struct meeting *m) {
+    int64_t dims[WEFT_MAX_RANK];
+    if (ir_broadcast(g, &m->who, dims) < 0 || !settle_type(g, m)) return false;
+    if (negative_power(g, m, m->in[1]))
+        return ir_fail_at(g, WEFT_EDTYPE, &m->who,
+                          "an integer to a negative power; make the base floating point");
+    return cast_operands(g, m);
+}
+
+ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
+    struct meeting m = {.op = op, .first = op == IR_where, .who = {ir_ops[op].name, ir_ops[op].arity, in}};
+    bool all_weak = true, failed = false;
+    for (int i = 0; i < m.who.n; i++) {
+        if (!in[i]) return IR_NONE;
+        m.in[i] = in[i];
+        all_weak &= weak_of(g, in[i]) != IR_STRONG;
+    }
+    if (all_weak) {
+        ir_ref folded = ir_fold_weak(g, op, in, &failed);
+        if (folded || failed) return folded;
+    }
+    meet_types(g, &m);
+    ir_ref out = IR_NONE;
+    if (ir_ops[op].rule == RULE_COMPARE && compare_exactly(g, &m, &out)) return out;
+    if (is_rounding(op) && !dtype_is_float(m.type)) return in[0];
+    if (all_weak) m.weak = weak_kind(m.type);
+    if (!settle(g, &m)) return IR_NONE;
+    weft_dtype t = result_type(&m);
+    if (all_weak) m.weak = weak_kind(t);
+    ir_ref folded = ir_fold_map(g, op, t, m.in);
+    if (folded && (weak_of(g, folded) == m.weak)) return folded;
+    return ir_put_map(g, op, t, m.weak, m.in);
+}
+
+ir_ref ir_clip(struct ir_graph *g, ir_ref x, ir_ref lo, ir_ref hi) {
+    return ir_map(g, IR_minimum, (ir_ref[]){ir_map(g, IR_maximum, (ir_ref[]){x, lo}), hi});
+}
+
+// Every value of a is a value of b.
+static bool lossless(weft_dtype a, weft_dtype b) {
+    if (a == b || a == WEFT_BOOL) return true;
+    if (b == WEFT_BOOL || (dtype_is_float(a) && !dtype_is_float(b))) return false;
+    if (dtype_is_float(b)) return ir_promote(a, b) == b && (a != WEFT_I64 && a != WEFT_U64);
+    return ir_promote(a, b) == b;
+}
+
+// cast(cast(y, mid), t) as one cast where the value cannot differ: y fits mid, and the way from mid to t
+// is the way from y to t (integers wrap, floats saturate, so mid must not change the way).
+static ir_ref skip_cast(const struct ir_graph *g, ir_ref x, weft_dtype t) {
+    if (ir_at(g, x)->op != IR_cast) return x;
+    ir_ref y = ir_at(g, x)->in[0];
+    weft_dtype from = type_of(g, y), mid = type_of(g, x);
+    if (!lossless(from, mid)) return x;
+    if (from != t && dtype_is_int(from) && dtype_is_float(mid) && dtype_is_int(t)) return x;
+    return y;
+}
+
+ir_ref ir_cast(struct ir_graph *g, ir_ref x, weft_dtype t) {
+    if (!x) return IR_NONE;
+    if (!ir_dtype_valid(t)) return ir_fail(g, WEFT_EINVAL, "cast: no such dtype (%d)", (int)t);
+    weft_dtype from = type_of(g, x);
+    if (ir_is_constant(g, x))
+        return ir_constant_of(g, t, ir_convert_bits(from, ir_constant_bits(g, x), t), IR_STRONG);
+    if (from == t) return x;
+    x = skip_cast(g, x, t);
+    return type_of(g, x) == t ? x : ir_put_map(g, IR_cast, t, IR_STRONG, (ir_ref[]){x});
+}
