@@ -132,6 +132,7 @@ CMP(eq, ==)
 #define any_le_s(a, b) __builtin_expect(le_any_vs(VS(a), VS(b)), 0)
 #define any_lt_d(a, b) __builtin_expect(lt_any_vd(VD(a), VD(b)), 0)
 #define any_lt_s(a, b) __builtin_expect(lt_any_vs(VS(a), VS(b)), 0)
+#define any_eq_s(a, b) __builtin_expect(eq_any_vs(VS(a), VS(b)), 0)
 #define any_eq_d(a, b) __builtin_expect(eq_any_vd(VD(a), VD(b)), 0)
 
 RECIPE_FN vd abs_d(vd x) { return from_u(bits_d(x) & 0x7fffffffffffffffu); }
@@ -143,17 +144,26 @@ RECIPE_FN vs sign_s(vs x, vs s) { return from_w(bits_s(x) | (bits_s(s) & 0x80000
 RECIPE_FN vd flip_d(vd x, vd s) { return from_u(bits_d(x) ^ (bits_d(s) & 0x8000000000000000u)); }
 RECIPE_FN vs flip_s(vs x, vs s) { return from_w(bits_s(x) ^ (bits_s(s) & 0x80000000u)); }
 
-// ---- table of 16 doubles: the low four bits of i choose -------------------------------------------------
+// ---- tables of 16: the low four bits of i choose ----------------------------------------------------------
 #if defined(KERN_VARIANT_avx512)
+RECIPE_FN vs lut16_s(const float *t, vw i) {
+    return (vs)_mm512_permutexvar_ps((__m512i)i, _mm512_loadu_ps(t));
+}
 RECIPE_FN vd lut16_d(const double *t, vu i) {
     return (vd)_mm512_permutex2var_pd(_mm512_loadu_pd(t), (__m512i)i, _mm512_loadu_pd(t + 8));
 }
 #elif defined(KERN_VARIANT_avx2)
+RECIPE_FN vs lut16_s(const float *t, vw i) {
+    __m256 lo = _mm256_permutevar8x32_ps(_mm256_loadu_ps(t), (__m256i)i);
+    __m256 hi = _mm256_permutevar8x32_ps(_mm256_loadu_ps(t + 8), (__m256i)i);
+    return (vs)_mm256_blendv_ps(lo, hi, (__m256)(i << 28));
+}
 RECIPE_FN vd lut16_d(const double *t, vu i) {
     i &= 15;
     return (vd){t[i[0]], t[i[1]], t[i[2]], t[i[3]]};
 }
 #else
+RECIPE_FN vs lut16_s(const float *t, vw i) { return t[i & 15]; }
 RECIPE_FN vd lut16_d(const double *t, vu i) { return t[i & 15]; }
 #endif
 
@@ -194,6 +204,21 @@ RECIPE_FN struct ddv sum_d(vd a, vd b) {
 RECIPE_FN struct ddv prod_d(vd a, vd b) {
     vd p = a * b;
     return (struct ddv){p, fma_d(a, b, -p)};
+}
+struct sdv {
+    vs hi, lo;
+};
+RECIPE_FN struct sdv fast_sum_s(vs a, vs b) {
+    vs s = a + b;
+    return (struct sdv){s, b - (s - a)};
+}
+RECIPE_FN struct sdv sum_s(vs a, vs b) {
+    vs s = a + b, t = s - a;
+    return (struct sdv){s, (a - (s - t)) + (b - t)};
+}
+RECIPE_FN struct sdv prod_s(vs a, vs b) {
+    vs p = a * b;
+    return (struct sdv){p, fma_s(a, b, -p)};
 }
 
 // ---- kernels ------------------------------------------------------------------------------------------

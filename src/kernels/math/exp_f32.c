@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// exp and exp2, f32. The method is that of exp_f32.h; exp2 reduces exactly: r = x - n/16.
+//
+// Specials: NaN gives NaN, +inf and overflow +inf, -inf and underflow +0; subnormal results are rounded
+// once, out of line.
+#include "exp_f32.h"
+
+RECIPE_FN vs exp_one(vs x) { return exps_join(exps_split(x), x); }
+VKERNEL1(exp, f32, exp_one)
+
+// 2^r = 1 + r (c1 + r (c2 + r c3)), |r| <= 1/32
+RECIPE_FN vs exp2_one(vs x) {
+    vs m = x + 0x1.8p19f, r = x - (m - 0x1.8p19f);
+    vw n = bits_s(m);
+    vs q = fma_s(r, fma_s(r, 0x1.c6ad9ap-5f, 0x1.ebff92p-3f), 0x1.62e43p-1f);
+    vs head = lut16_s(exps_head, n);
+    struct exps_parts e = {head, fma_s(head, r * q, lut16_s(exps_tail, n)), exps_scale(n)};
+    vs y = exps_scaled(e.head + e.tail, e.scale);
+    y = le_s(128.0f, x, __builtin_inff(), y);
+    if (any_lt_s(x, -126.0f)) {
+        y = lt_s(x, -126.0f, exps_join_tiny(e), y);
+        y = lt_s(x, -151.0f, 0.0f, y);
+    }
+    return eq_s(x, x, y, x + x);
+}
+VKERNEL1(exp2, f32, exp2_one)
