@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// Inside the runtime room: how a step walks its memory. rt_program_finish makes one rt_walk per loop step
+// (shape.c, then cut.c) and the overlap rules (bind.c); a run only adds addresses and threads to them.
+#ifndef WEFT_RUNTIME_WALK_H
+#define WEFT_RUNTIME_WALK_H
+
+#include "runtime.h"
+
+enum { RT_MAX_THREADS = 256, RT_LINE = 64 };
+
+static inline int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+static inline int64_t ceil_div(int64_t x, int64_t by) { return x / by + (x % by != 0); }
+
+// ---- the fixed part -----------------------------------------------------------------------------------
+enum walk_path {
+    PATH_DIRECT, // code works on the operand's own memory
+    PATH_PACK,   // through scratch: copied in before, or out after
+    PATH_IOTA,   // generated into scratch
+    PATH_ROWTMP, // lives in scratch
+    PATH_GUARD   // written to scratch, then or-ed into the guard
+};
+struct walk_operand {
+    uint8_t path, dtype, size, buffer;
+    bool out, late, scalar;
+    bool row_affine, col_affine; // one stride says it all; else the group's strides do
+    uint32_t buf;
+    int64_t offset, rstride, cstride;
+    const int64_t *ostride; // per outer dim
+    const int64_t *gstride; // per dim of the reduced group
+    int64_t scratch, pitch; // place in the thread's scratch, bytes from row to row there
+};
+struct walk_reduce {
+    enum kern_red kind;
+    weft_dtype dtype;
+    int64_t lanes;                 // INNER; OUTER: the columns of a tile at most
+    int64_t bytes;                 // of one state, rounded up to a line
+    int64_t tile, total, stack;    // places in the thread's scratch
+    int64_t piece;                 // place in the states of one piece
+};
+// Dims of extent 1 are gone, and what can be one dim is one. MAP: the group is empty. INNER: the group is the
+// columns. OUTER: the rows. A unit is what threads share: one row (MAP, INNER), one outer index (OUTER).
+struct rt_walk {
+    enum nest_mode mode;
+    bool whole_rows, direct;       // direct: no operand goes through scratch
+    int nouter, ngroup;
+    int64_t odim[NEST_DIMS], gdim[NEST_DIMS];
+    int64_t outer, rows, cols;     // totals
+    int noperand, npacked, nreduce;
+    struct walk_operand *operand;
+    const int *packed;             // operands that are not direct
+    int64_t *tile_rstride;         // per operand, as tiles see it
+    struct walk_reduce *reduce;
+    // tiles
+    int64_t tile_rows, tile_cols;  // at most; reduced: whole, or a power of two of leaves
+    bool tiled_run;                // the reduced run takes several tiles
+    // chunks, when several threads are worth it
+    int64_t nchunk;                // 1: serial
+    int64_t units, unit_step, col_step, col_chunks;
+    int64_t pieces, piece;         // > 1: the reduced run is cut for threads; elements of it in a piece
+    int64_t piece_bytes;           // states of one piece
+    // memory
+    int64_t thread_bytes;          // scratch of one thread, without the code's
+    int64_t at_place, ptr_place, state_place;
+};
+
+// shape.c, cut.c: false when sizes overflow or there is no memory
+weft_status rt_walk_shape(struct base_arena *a, const struct rt_step *t, struct rt_walk *w);
+weft_status rt_walk_cut(struct rt_walk *w, const struct rt_step *t, const struct rt_env *env);
+
+// ---- one run ----------------------------------------------------------------------------------------------
+struct rt_run {
+    const struct rt_program *program;
+    struct rt_env *env;
+    const struct rt_bind *bind;
+    int threads;
+    void *const *out;              // after redirection
+    uint8_t *base;                 // the workspace
+    _Atomic uint8_t *guard;
+    uint8_t *scratch, *shared;     // threads' scratch, scratch_bytes apart; pieces or matrix product
+    int64_t scratch_bytes, shared_bytes;
+};
+struct step_run {
+    const struct rt_run *run;
+    const struct rt_walk *walk;
+    tile_fn *fn;
+    const void *form;
+};
+// One thread inside one step.
+struct walker {
+    const struct step_run *step;
+    uint8_t *scratch;
+    char **at;                     // per operand: address (IOTA: value) at the outer index
+    void **ptr;
+    void **state;
+    int64_t outer;
+    int64_t index[NEST_DIMS];
+    struct tile tile;
+};
+struct block { int64_t row, rows, col, cols; };
+
+void rt_walk_run(const struct rt_run *run, const struct rt_step *t);
+void rt_walker_open(struct walker *k, const struct step_run *s, int worker);
+void rt_walker_seek(struct walker *k, int64_t outer);
+void rt_walker_tile(struct walker *k, const struct block *b, enum tile_mode mode);
+// partial.c: the block's reduced run tile by tile and its end; and the step cut in pieces
+void rt_partial_block(struct walker *k, const struct block *b);
+void rt_partial_run(const struct step_run *s);
+// pack.c
+void rt_pack(const struct rt_walk *w, const struct walk_operand *o, const char *at,
+             const struct block *b, void *scratch);
+void rt_unpack(const struct rt_walk *w, const struct walk_operand *o, char *at,
+               const struct block *b, const void *scratch);
+void rt_copy_array(struct rt_env *env, int threads, const weft_array *shape, void *to, const void *from);
+// matmul.c
+int64_t rt_matmul_bytes(const struct rt_matmul *m, const struct rt_env *env, int threads);
+void rt_matmul_run(const struct rt_run *run, const struct rt_matmul *m);
+void *rt_operand_base(const struct rt_run *run, uint8_t buffer, uint32_t buf);
+
+// ---- overlap ----------------------------------------------------------------------------------------------
+struct rt_range { int64_t low, high; }; // bytes from the data pointer; low == high: no element
+struct rt_twin {                        // the output may lie delta bytes from the leaf, element on element
+    int out, leaf;
+    int64_t delta;
+};
+struct rt_bounds {
+    const struct rt_range *leaf, *out;
+    const int *last_read, *first_write; // step numbers; -1 and nstep: never
+    int ntwin;
+    const struct rt_twin *twin;
+};
+struct rt_range rt_array_range(const weft_array *a);
+weft_status rt_bounds_make(struct rt_program *p);
+bool rt_out_is_redirected(const struct rt_program *p, const struct rt_bind *b, int out);
+weft_status rt_outs_check(const struct rt_program *p, const struct rt_bind *b);
+
+uint8_t *rt_workspace_data(const struct rt_workspace *w);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// One block of memory for the intermediates of a run. In: how many bytes; out: a block of at least that many,
+// 64-byte aligned, its contents unspecified. It only grows, and growing keeps nothing: a run asks once, before
+// it starts. Large blocks are aligned to huge pages and the kernel is advised so: intermediates are
+// swept front to back by several threads, where address translation is the first thing to hurt.
+#include <sys/mman.h>
+
+#include "walk.h"
+
+enum { HUGE = 2 << 20, LARGE = 8 << 20 };
+
+struct rt_workspace {
+    struct base_alloc alloc;
+    void *raw;
+    size_t raw_size;
+    uint8_t *data;
+    size_t size;
+};
+
+struct rt_workspace *rt_workspace_new(const struct base_alloc *a) {
+    struct rt_workspace *w = base_get_zero(a, sizeof *w);
+    if (w) w->alloc = *a;
+    return w;
+}
+
+static void drop(struct rt_workspace *w) {
+    base_put(&w->alloc, w->raw, w->raw_size);
+    w->raw = NULL;
+    w->data = NULL;
+    w->raw_size = w->size = 0;
+}
+
+weft_status rt_workspace_reserve(struct rt_workspace *w, size_t bytes) {
+    if (bytes <= w->size) return WEFT_OK;
+    if (bytes > (size_t)INT64_MAX) return WEFT_ENOMEM;
+    const size_t align = bytes >= LARGE ? HUGE : 64;
+    bytes = (bytes + 63) & ~(size_t)63;
+    drop(w);
+    const size_t raw_size = bytes + align - 1;
+    w->raw = base_get(&w->alloc, raw_size);
+    if (!w->raw) return WEFT_ENOMEM;
+    w->raw_size = raw_size;
+    w->data = (uint8_t *)(((uintptr_t)w->raw + align - 1) & ~(uintptr_t)(align - 1));
+    w->size = bytes;
+#ifdef MADV_HUGEPAGE
+    if (align == HUGE) (void)madvise(w->data, bytes & ~(size_t)(HUGE - 1), MADV_HUGEPAGE);
+#endif
+    return WEFT_OK;
+}
+
+size_t rt_workspace_bytes(const struct rt_workspace *w) { return w->size; }
+uint8_t *rt_workspace_data(const struct rt_workspace *w) { return w->data; }
+
+void rt_workspace_free(struct rt_workspace *w) {
+    if (!w) return;
+    struct base_alloc alloc = w->alloc;
+    drop(w);
+    base_put(&alloc, w, sizeof *w);
+}
