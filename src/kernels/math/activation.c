@@ -52,6 +52,7 @@ RECIPE_FN vd softplus_one(vd x) {
     struct ddv e = exp_dd(-lt_d(SIGMOID_FAR, t, SIGMOID_FAR, t), VD(0.0));
     struct ddv l = log1p_dd(e.hi, e.lo), s = sum_d(lt_d(0.0, x, x, 0.0), l.hi);
     vd y = s.hi + (s.lo + l.lo);
+    y = lt_d(x, -36.0, e.hi + fma_d(-0.5 * e.hi, e.hi, e.lo), y); // keeps e.lo
     y = lt_d(SIGMOID_FAR, x, x, y);
     if (any_lt_d(x, -SIGMOID_FAR)) y = lt_d(x, -SIGMOID_FAR, exp_join(exp_split(x), x), y);
     return y;

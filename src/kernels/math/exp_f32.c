@@ -12,7 +12,7 @@ VKERNEL1(exp, f32, exp_one)
 RECIPE_FN vs exp2_one(vs x) {
     vs m = x + 0x1.8p19f, r = x - (m - 0x1.8p19f);
     vw n = bits_s(m);
-    vs q = fma_s(r, fma_s(r, 0x1.c6ad9ap-5f, 0x1.ebff92p-3f), 0x1.62e43p-1f);
+    vs q = fma_s(r, fma_s(r, 0x1.c6ae1cp-5f, 0x1.ebfff4p-3f), 0x1.62e43p-1f);
     vs head = lut16_s(exps_head, n);
     struct exps_parts e = {head, fma_s(head, r * q, lut16_s(exps_tail, n)), exps_scale(n)};
     vs y = exps_scaled(e.head + e.tail, e.scale);

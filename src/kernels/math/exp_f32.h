@@ -4,7 +4,7 @@
 //     e^x = 2^k 2^(i/16) e^r,   n = 16k + i = nint(16 x / ln 2),   |r| <= ln 2 / 32
 //
 // x - n L1 is exact here too: a multiple of 2^-28 (or of x's own unit) below 2^-5. e^r - 1 = r + r^2 q(r),
-// q of degree 1 (error 2^-27.7 of the result), or 2 (2^-36.5) where the result is e^x - 1.
+// q of degree 1 (error 2^-29.2 of the result), or 2 (2^-36.5) where the result is e^x - 1.
 #ifndef WEFT_KERN_MATH_EXP_F32_H
 #define WEFT_KERN_MATH_EXP_F32_H
 
@@ -43,7 +43,7 @@ RECIPE_FN struct exps_parts exps_split(vs x) {
     vs r = fma_s(nf, -EXPS_LN2_16, x);
     r = fma_s(nf, -EXPS_LN2_16_TAIL, r);
     vs head = lut16_s(exps_head, n);
-    vs p = fma_s(r * r, fma_s(r, 0x1.555764p-3f, 0x1.00014ap-1f), r);
+    vs p = fma_s(r * r, fma_s(r, 0x1.555764p-3f, 0x1.000222p-1f), r);
     return (struct exps_parts){head, fma_s(head, p, lut16_s(exps_tail, n)), exps_scale(n)};
 }
 // The same for e^(x + xl), |xl| small, and with the longer polynomial

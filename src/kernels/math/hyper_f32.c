@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// expm1 and tanh, f32, by the method of hyper.c in floats: from E = e^|x| - 1 in head and tail.
+// expm1, tanh, sinh and cosh, f32, by the method of hyper.c in floats: from E = e^|x| - 1 in head
+// and tail.
 //
 // Odd functions take the sign of x at the end, which gives -0 as well. expm1 is e^x above 88 and -1 below
-// -32; tanh is 1 from 10 on. NaN gives NaN.
+// -32; tanh is 1 from 10 on; sinh and cosh are e^|x| / 2 above 88. NaN gives NaN.
 #include "exp_f32.h"
 
 RECIPE_FN vs expm1_one(vs x) {
@@ -21,3 +22,33 @@ RECIPE_FN vs tanh_one(vs x) {
     return sign_s(q.hi + q.lo, x);
 }
 VKERNEL1(tanh, f32, tanh_one)
+
+// e^t / 2 for t > 88
+RECIPE_FN vs half_exp(vs t) {
+    struct exps_parts e = exps_split(t);
+    vs y = exps_scaled(e.head + e.tail, e.scale - (1u << 23));
+    return lt_s(0x1.65a9f8p6f, t, __builtin_inff(), y);
+}
+
+RECIPE_FN vs sinh_one(vs x) {
+    vs t = abs_s(x);
+    struct sdv e = expm1s_dd(lt_s(88.0f, t, 88.0f, t), true);
+    struct sdv d = sum_s(e.hi, VS(1.0f));
+    d.lo = d.lo + e.lo;
+    struct sdv q = div_sd(e, d), s = fast_sum_s(e.hi, q.hi);
+    vs y = 0.5f * (s.hi + (s.lo + (e.lo + q.lo)));
+    if (any_lt_s(88.0f, t)) y = lt_s(88.0f, t, half_exp(t), y);
+    return sign_s(y, x);
+}
+VKERNEL1(sinh, f32, sinh_one)
+
+RECIPE_FN vs cosh_one(vs x) {
+    vs t = abs_s(x);
+    struct sdv e = exps_dd(lt_s(88.0f, t, 88.0f, t), VS(0.0f));
+    vs inv = 1.0f / e.hi, rest = fma_s(-inv, e.lo, fma_s(-inv, e.hi, 1.0f)) * inv;
+    struct sdv s = fast_sum_s(e.hi, inv);
+    vs y = 0.5f * (s.hi + (s.lo + (e.lo + rest)));
+    if (any_lt_s(88.0f, t)) y = lt_s(88.0f, t, half_exp(t), y);
+    return y;
+}
+VKERNEL1(cosh, f32, cosh_one)

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// sigmoid, silu, softplus and gelu_tanh, f32: the methods of activation.c in floats.
+//
+// sigmoid(v) = n / (1 + e), e = e^-|v| in head and tail; silu = v sigmoid(v); gelu_tanh = x sigmoid(v),
+// v = x (A + B x^2) in head and tail; softplus = max(v, 0) + log(1 + e). Results near the subnormal numbers
+// are computed 2^64 times larger.
+#include "exp_f32.h"
+#include "log_f32.h"
+
+#define SIGMOID_FAR 87.0f // sigmoid(-v) = e^-v and sigmoid(v) = 1 to the last bit from 17 on
+
+RECIPE_FN struct sdv sigmoid_sd(vs v, vs vl) {
+    vs t = abs_s(v), tl = flip_s(vl, v);
+    tl = lt_s(t, SIGMOID_FAR, tl, 0.0f);
+    t = lt_s(SIGMOID_FAR, t, SIGMOID_FAR, t);
+    struct sdv e = exps_dd(-t, -tl), d = fast_sum_s(VS(1.0f), e.hi);
+    d.lo = d.lo + e.lo;
+    struct sdv n = {lt_s(v, 0.0f, e.hi, 1.0f), lt_s(v, 0.0f, e.lo, 0.0f)};
+    return div_sd(n, d);
+}
+
+// f e^(v + vl) for v < -708, rounded twice at most
+static __attribute__((noinline)) vs far_exp_times(vs f, vs v, vs vl) {
+    vs c = lt_s(v, -120.0f, -120.0f, v);
+    struct exps_parts e = exps_split2(c, lt_s(v, -120.0f, 0.0f, vl));
+    vs g = f * exps_power(e.scale + (64u << 23));
+    return fma_s(g, e.head, g * e.tail) * 0x1p-64f;
+}
+
+RECIPE_FN vs sigmoid_one(vs x) {
+    struct sdv s = sigmoid_sd(x, VS(0.0f));
+    vs y = s.hi + s.lo;
+    if (any_lt_s(x, -SIGMOID_FAR)) y = lt_s(x, -SIGMOID_FAR, exps_join(exps_split(x), x), y);
+    return y;
+}
+VKERNEL1(sigmoid, f32, sigmoid_one)
+
+RECIPE_FN vs silu_one(vs x) {
+    struct sdv s = sigmoid_sd(x, VS(0.0f));
+    vs y = fma_s(x, s.hi, x * s.lo);
+    if (any_lt_s(x, -SIGMOID_FAR)) {
+        vs f = lt_s(x, -120.0f, -120.0f, x); // -inf times 0
+        y = lt_s(x, -SIGMOID_FAR, far_exp_times(f, x, VS(0.0f)), y);
+    }
+    return y;
+}
+VKERNEL1(silu, f32, silu_one)
+
+RECIPE_FN vs softplus_one(vs x) {
+    vs t = abs_s(x);
+    struct sdv e = exps_dd(-lt_s(SIGMOID_FAR, t, SIGMOID_FAR, t), VS(0.0f));
+    struct sdv l = log1ps_dd(e.hi, e.lo), s = sum_s(lt_s(0.0f, x, x, 0.0f), l.hi);
+    vs y = s.hi + (s.lo + l.lo);
+    y = lt_s(x, -16.0f, e.hi + fma_s(-0.5f * e.hi, e.hi, e.lo), y); // keeps e.lo
+    y = lt_s(SIGMOID_FAR, x, x, y);
+    if (any_lt_s(x, -SIGMOID_FAR)) y = lt_s(x, -SIGMOID_FAR, exps_join(exps_split(x), x), y);
+    return y;
+}
+VKERNEL1(softplus, f32, softplus_one)
+
+// A = 2 sqrt(2/pi), B = 0.044715f A
+#define GELU_A 0x1.988454p0f
+#define GELU_A_TAIL -0x1.857936p-25f
+#define GELU_B 0x1.2444f2p-4f
+#define GELU_B_TAIL 0x1.49b16ap-29f
+
+RECIPE_FN struct sdv gelu_argument(vs x) {
+    struct sdv s = prod_s(x, x), b = prod_s(s.hi, VS(GELU_B));
+    b.lo = fma_s(s.lo, GELU_B, fma_s(s.hi, GELU_B_TAIL, b.lo));
+    struct sdv t = sum_s(VS(GELU_A), b.hi);
+    t.lo = t.lo + (b.lo + GELU_A_TAIL);
+    struct sdv v = prod_s(x, t.hi);
+    return (struct sdv){v.hi, fma_s(x, t.lo, v.lo)};
+}
+RECIPE_FN vs gelu_tanh_one(vs x) {
+    vs c = lt_s(x, -12.0f, -12.0f, lt_s(12.0f, x, 12.0f, x)); // beyond: 0 and x
+    struct sdv v = gelu_argument(c), s = sigmoid_sd(v.hi, v.lo);
+    vs y = fma_s(x, s.hi, x * s.lo);
+    if (any_lt_s(v.hi, -SIGMOID_FAR))
+        y = lt_s(v.hi, -SIGMOID_FAR, far_exp_times(c, v.hi, v.lo), y);
+    return y;
+}
+VKERNEL1(gelu_tanh, f32, gelu_tanh_one)
