@@ -46,11 +46,11 @@ static bool identity_of(enum ir_op op, weft_dtype t, uint64_t *bits) {
     }
 }
 
-static ir_ref put_identity(struct ir_graph *g, struct ir_draft *d) {
+static ir_ref put_identity(struct ir_graph *g, struct ir_draft *d, int axis) {
     uint64_t bits;
     if (!identity_of(d->op, d->dtype, &bits))
         return ir_fail_at(g, WEFT_ESHAPE, &(struct ir_blame){ir_ops[d->op].name, 1, d->in},
-                          "axis %d is empty and there is no identity", (int)d->attr[0]);
+                          "axis %d is empty and there is no identity", axis);
     bool fixed = !(ir_at(g, d->in[0])->flags & IR_DYN);
     if (fixed && d->rank == 0) return ir_constant_of(g, d->dtype, bits, IR_STRONG);
     struct ir_draft b = {.op = IR_broadcast_to, .dtype = d->dtype, .rank = d->rank};
@@ -76,14 +76,14 @@ ir_ref ir_put_run(struct ir_graph *g, enum ir_op op, ir_ref x, int first, int la
     const int64_t *dims = ir_dims(g, x);
     struct ir_draft d = {.op = op, .nattr = 2, .attr = {first, last}, .in = {x}};
     d.dtype = is_arg(op) ? WEFT_I64 : (weft_dtype)n->dtype;
-    bool empty = false;
+    int empty = -1;
     for (int i = 0; i < n->rank; i++) {
         if (i < first || i >= last)
             d.dims[d.rank++] = dims[i];
-        else
-            empty |= dims[i] == 0;
+        else if (dims[i] == 0)
+            empty = i;
     }
-    return empty ? put_identity(g, &d) : ir_put(g, &d);
+    return empty >= 0 ? put_identity(g, &d, empty) : ir_put(g, &d);
 }
 
 static ir_ref reduce_mask(struct ir_graph *g, enum ir_op op, ir_ref x, uint64_t mask) {
