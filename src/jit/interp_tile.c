@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// Runs an interpreter's form over one tile. In: the form and a tile; out: what the body stores, or partial
+// states of its reductions. Strips are short enough to stay in the first-level cache, so the cost over
+// machine code is a call an operation and strip, and the loads and stores of intermediate values there.
+//
+// Every address an act needs is in a table of places at the start of scratch; operands move along it as
+// the run walks over strips and rows, the rest stands still. Reductions follow the tree of kern.h: rows
+// (INNER) accumulate leaves strip by strip; columns (OUTER) are done a panel of one strip's width at a
+// time, so that states and the counter's top stay in cache. Nothing is allocated and nothing recurses.
+#include "interp.h"
+
+struct run {
+    const struct interp_form *f;
+    const struct tile *t;
+    char **place;
+    char *scratch;
+    bool put; // stores of ROW sections happen
+};
+
+static enum kern_red kind_of(const struct reduction *r) { return (enum kern_red)r->kind; }
+static weft_dtype type_of(const struct reduction *r) { return (weft_dtype)r->dtype; }
+
+static void set_places(struct run *r) {
+    const struct interp_form *f = r->f;
+    char **p = r->place + f->noperand;
+    for (uint32_t i = 0; i < f->ncell; i++)
+        *p++ = r->scratch + f->cells + (size_t)i * INTERP_CELL;
+    for (uint32_t i = 0; i < f->nstrip + f->nspread; i++)
+        *p++ = r->scratch + f->strips + i * f->strip_bytes;
+    memset(r->scratch + f->spread_state, 0, f->nspread * sizeof(struct spread_state));
+}
+
+// ---- acts ---------------------------------------------------------------------------------------------------
+
+static void copy(const struct run *r, const struct act *a, size_t n) {
+    char *out = r->place[a->out];
+    const char *from = r->place[a->a];
+    if (out != from) memmove(out, from, n * a->size);
+}
+
+// n elements into the lanes of a leaf (INNER) or one row into the columns' states (OUTER); e numbers the
+// first element or the row in the whole run
+static void reduce(const struct run *r, const struct act *a, size_t n, int64_t e) {
+    const struct reduction *d = &r->f->red[a->red];
+    char *state = r->scratch + d->state;
+    if (r->f->mode == NEST_OUTER)
+        kern_red_row(kind_of(d), type_of(d), state, r->place[a->a], (int64_t)n, e);
+    else
+        kern_red_leaf(kind_of(d), type_of(d), state, r->place[a->a], (int64_t)n, e);
+}
+
+static void run_acts(const struct run *r, uint32_t begin, uint32_t end, size_t n, int64_t e) {
+    char *const *p = r->place;
+    for (const struct act *a = r->f->act + begin; a < r->f->act + end; a++) {
+        switch ((enum act_kind)a->kind) {
+        case ACT_STRIP: a->fn.strip(p[a->out], p[a->a], p[a->b], p[a->c], n); break;
+        case ACT_KERNEL: a->fn.kernel(p[a->out], p[a->a], p[a->b], n); break;
+        case ACT_COPY: copy(r, a, n); break;
+        case ACT_FIRST: copy(r, a, 1); break;
+        case ACT_PUT:
+            if (r->put) copy(r, a, 1);
+            break;
+        case ACT_REDUCE: reduce(r, a, n, e); break;
+        }
+    }
+}
+
+// ---- rows -----------------------------------------------------------------------------------------------------
+
+static void fill(char *out, const char *cell, size_t size, size_t n) {
+    const size_t bytes = n * size;
+    if (size == 1) {
+        memset(out, *(const unsigned char *)cell, bytes);
+        return;
+    }
+    memcpy(out, cell, size);
+    for (size_t have = size; have < bytes; have *= 2)
+        memcpy(out + have, out, MIN_OF(have, bytes - have));
+}
+
+static void fill_spreads(const struct run *r, const struct part *p) {
+    struct spread_state *all = (struct spread_state *)(void *)(r->scratch + r->f->spread_state);
+    const size_t n = (size_t)MIN_OF((int64_t)r->f->width, r->t->cols);
+    for (uint32_t i = p->spread_begin; i < p->spread_end; i++) {
+        const struct spread *s = &r->f->spread[i];
+        struct spread_state *now = &all[s->number];
+        uint64_t bits = 0;
+        memcpy(&bits, r->place[s->cell], s->size);
+        if (now->filled && now->bits == bits) continue;
+        *now = (struct spread_state){bits, true};
+        fill(r->place[s->strip], r->place[s->cell], s->size, n);
+    }
+}
+
+static void set_operands(const struct run *r, const struct part *p, int64_t row, int64_t col) {
+    for (uint32_t i = p->stream_begin; i < p->stream_end; i++) {
+        const struct stream *s = &r->f->stream[i];
+        const int64_t at = (row ? row * r->t->rstride[s->operand] : 0) + col * s->step;
+        r->place[s->operand] = (char *)r->t->ptr[s->operand] + at;
+    }
+}
+
+// Makes a section ready for a row from column col on: operands, and what is the same for all columns.
+static void enter(const struct run *r, const struct part *p, int64_t row, int64_t col) {
+    set_operands(r, p, row, col);
+    run_acts(r, p->head, p->body, 1, 0);
+    fill_spreads(r, p);
+}
+
+static void run_row_section(const struct run *r, const struct part *p, int64_t row) {
+    set_operands(r, p, row, 0);
+    run_acts(r, p->body, p->end, 1, 0);
+}
+
+// ---- MAP --------------------------------------------------------------------------------------------------------
+
+static void map_row(const struct run *r, const struct part *p, int64_t row) {
+    const int64_t width = r->f->width, cols = r->t->cols;
+    enter(r, p, row, 0);
+    for (int64_t c = 0; c < cols; c += width) {
+        if (c) set_operands(r, p, row, c);
+        run_acts(r, p->body, p->end, (size_t)MIN_OF(width, cols - c), 0);
+    }
+}
+
+static void run_map(const struct run *r) {
+    for (int64_t row = 0; row < r->t->rows; row++)
+        for (uint32_t i = 0; i < r->f->npart; i++) {
+            const struct part *p = &r->f->part[i];
+            if (p->kind == SEG_ROW) run_row_section(r, p, row);
+            else map_row(r, p, row);
+        }
+}
+
+// ---- INNER ------------------------------------------------------------------------------------------------------
+
+static void begin_leaf(const struct run *r, const struct part *p) {
+    for (uint32_t i = p->red_begin; i < p->red_end; i++) {
+        const struct reduction *d = &r->f->red[i];
+        kern_red_identity(kind_of(d), type_of(d), r->scratch + d->state, d->lanes);
+    }
+}
+static void push_leaf(const struct run *r, const struct part *p, uint64_t leaf) {
+    for (uint32_t i = p->red_begin; i < p->red_end; i++) {
+        const struct reduction *d = &r->f->red[i];
+        kern_red_push(kind_of(d), type_of(d), r->scratch + d->stack, r->scratch + d->state, d->lanes, leaf);
+    }
+}
+
+// The sum of nothing is 0, though sums start from -0.
+static bool is_empty_sum(const struct reduction *d, int64_t count) {
+    return count == 0 && d->kind == KERN_SUM;
+}
+
+static void end_reduction(const struct run *r, uint32_t i, uint64_t leaves) {
+    const struct reduction *d = &r->f->red[i];
+    char *state = r->scratch + d->state;
+    if (leaves > 1)
+        kern_red_flush(kind_of(d), type_of(d), r->scratch + d->stack, state, d->lanes, leaves);
+    if (r->t->mode == TILE_PARTIAL)
+        memcpy(r->t->state[i], state, kern_red_state(kind_of(d), type_of(d), d->lanes));
+    else if (is_empty_sum(d, r->t->cols))
+        memset(r->place[d->result], 0, INTERP_CELL);
+    else
+        kern_red_fold(kind_of(d), type_of(d), state, r->place[d->result]);
+}
+
+static void reduce_row(const struct run *r, const struct part *p, int64_t row) {
+    const int64_t width = r->f->width, cols = r->t->cols;
+    uint64_t leaf = 0;
+    enter(r, p, row, 0);
+    begin_leaf(r, p);
+    for (int64_t c = 0; c < cols; c += width) {
+        if (c && c % KERN_RED_RUN == 0) {
+            push_leaf(r, p, leaf++);
+            begin_leaf(r, p);
+        }
+        if (c) set_operands(r, p, row, c);
+        run_acts(r, p->body, p->end, (size_t)MIN_OF(width, cols - c), r->t->first + c);
+    }
+    if (leaf) push_leaf(r, p, leaf);
+    for (uint32_t i = p->red_begin; i < p->red_end; i++)
+        end_reduction(r, i, leaf + 1);
+}
+
+static void inner_row(const struct run *r, int64_t row) {
+    for (uint32_t i = 0; i < r->f->npart; i++) {
+        const struct part *p = &r->f->part[i];
+        if (p->kind == SEG_ROW) run_row_section(r, p, row);
+        else if (p->red_begin == p->red_end) map_row(r, p, row);
+        else reduce_row(r, p, row);
+    }
+}
+
+static void finish_inner(const struct run *r) {
+    for (uint32_t i = 0; i < r->f->nred; i++) {
+        const struct reduction *d = &r->f->red[i];
+        kern_red_fold(kind_of(d), type_of(d), r->t->state[i], r->place[d->result]);
+    }
+    for (uint32_t i = 0; i < r->f->npart; i++)
+        if (r->f->part[i].kind == SEG_ROW) run_row_section(r, &r->f->part[i], 0);
+}
+
+static void run_inner(const struct run *r) {
+    if (r->t->mode == TILE_FINISH) {
+        finish_inner(r);
+        return;
+    }
+    for (int64_t row = 0; row < r->t->rows; row++)
+        inner_row(r, row);
+}
+
+// ---- OUTER ------------------------------------------------------------------------------------------------------
+
+struct panel {
+    int64_t col, n;
+};
+
+// All rows of a panel into the reductions' totals.
+static void reduce_panel(const struct run *r, struct panel c) {
+    const struct interp_form *f = r->f;
+    const int64_t rows = r->t->rows;
+    uint64_t leaf = 0;
+    for (int64_t row = 0; row < rows; row++) {
+        if (row % KERN_RED_ROWS == 0)
+            for (uint32_t i = 0; i < f->nred; i++)
+                kern_red_identity(kind_of(&f->red[i]), type_of(&f->red[i]), r->scratch + f->red[i].state,
+                                  c.n);
+        for (uint32_t i = 0; i < f->npart; i++) {
+            const struct part *p = &f->part[i];
+            if (p->kind == SEG_ROW) run_row_section(r, p, row);
+            if (p->kind != SEG_ELEM) continue;
+            enter(r, p, row, c.col);
+            run_acts(r, p->body, p->end, (size_t)c.n, r->t->first + row);
+        }
+        if ((row + 1) % KERN_RED_ROWS && row + 1 < rows) continue;
+        for (uint32_t i = 0; i < f->nred; i++)
+            kern_red_push(kind_of(&f->red[i]), type_of(&f->red[i]), r->scratch + f->red[i].stack,
+                          r->scratch + f->red[i].state, c.n, leaf);
+        leaf++;
+    }
+    for (uint32_t i = 0; i < f->nred; i++)
+        kern_red_flush(kind_of(&f->red[i]), type_of(&f->red[i]), r->scratch + f->red[i].stack,
+                       r->scratch + f->red[i].total, c.n, leaf);
+}
+
+// The indices of an arg-reduction within a state of n columns.
+static char *indices_of(const struct reduction *d, char *state, int64_t n) {
+    return state + (kern_red_state(kind_of(d), type_of(d), n) - (size_t)n * 8);
+}
+
+static void save_panel(const struct run *r, struct panel c) {
+    for (uint32_t i = 0; i < r->f->nred; i++) {
+        const struct reduction *d = &r->f->red[i];
+        const size_t size = dtype_size(type_of(d));
+        char *from = r->scratch + d->total, *to = r->t->state[i];
+        memcpy(to + (size_t)c.col * size, from, (size_t)c.n * size);
+        if (d->arg)
+            memcpy(indices_of(d, to, r->t->cols) + 8 * c.col, indices_of(d, from, c.n), 8 * (size_t)c.n);
+    }
+}
+
+// Brings a panel of the state of all columns into the form of a panel's total.
+static void load_panel(const struct run *r, struct panel c) {
+    for (uint32_t i = 0; i < r->f->nred; i++) {
+        const struct reduction *d = &r->f->red[i];
+        const size_t size = dtype_size(type_of(d));
+        char *from = r->t->state[i], *to = r->scratch + d->total;
+        memcpy(to, from + (size_t)c.col * size, (size_t)c.n * size);
+        if (d->arg)
+            memcpy(indices_of(d, to, c.n), indices_of(d, from, r->t->cols) + 8 * c.col, 8 * (size_t)c.n);
+    }
+}
+
+// Sections after the rows, on the totals of a panel.
+static void finish_panel(const struct run *r, struct panel c) {
+    const struct interp_form *f = r->f;
+    const bool no_row_yet = r->t->mode == TILE_FINISH || r->t->rows == 0;
+    for (uint32_t i = 0; i < f->nred; i++) {
+        const struct reduction *d = &f->red[i];
+        char *total = r->scratch + d->total;
+        r->place[d->result] = d->arg ? r->scratch + d->indices : total;
+        if (d->arg) kern_red_columns(kind_of(d), type_of(d), total, r->place[d->result], c.n);
+        else if (is_empty_sum(d, r->t->mode == TILE_FINISH ? 1 : r->t->rows))
+            memset(total, 0, (size_t)c.n * dtype_size(type_of(d)));
+    }
+    for (uint32_t i = 0; i < f->npart; i++) {
+        const struct part *p = &f->part[i];
+        if (p->kind != SEG_FIN) continue;
+        for (uint32_t k = 0; p->row_values && no_row_yet && k < i; k++)
+            if (f->part[k].kind == SEG_ROW) run_row_section(r, &f->part[k], 0);
+        enter(r, p, 0, c.col);
+        run_acts(r, p->body, p->end, (size_t)c.n, 0);
+    }
+}
+
+static void run_outer(const struct run *r) {
+    const int64_t width = r->f->width, cols = r->t->cols;
+    for (int64_t col = 0; col < cols; col += width) {
+        const struct panel c = {col, MIN_OF(width, cols - col)};
+        if (r->t->mode == TILE_FINISH) load_panel(r, c);
+        else reduce_panel(r, c);
+        if (r->t->mode == TILE_PARTIAL) save_panel(r, c);
+        else finish_panel(r, c);
+    }
+}
+
+void interp_tile(const void *code, const struct tile *t) {
+    struct run r = {.f = code, .t = t, .scratch = t->scratch, .put = t->mode != TILE_PARTIAL};
+    r.place = (char **)t->scratch;
+    set_places(&r);
+    switch (r.f->mode) {
+    case NEST_MAP: run_map(&r); break;
+    case NEST_INNER: run_inner(&r); break;
+    case NEST_OUTER: run_outer(&r); break;
+    }
+}
