@@ -3,7 +3,7 @@
 #ifndef WEFT_TESTS_MATHREF_H
 #define WEFT_TESTS_MATHREF_H
 
-#include "../src/kernels/kern.h"
+#include "kernels/kern.h"
 
 // Whether family takes two operands; whether there is a reference for it at all.
 bool mathref_binary(enum kern_family f);

@@ -8,7 +8,7 @@
 #include "exp.h"
 #include "log.h"
 
-#define SIGMOID_FAR 708.0 // sigmoid(-v) = e^-v and sigmoid(v) = 1 to the last bit from 37 on
+#define SIGMOID_FAR 600.0 // sigmoid(-v) = e^-v and sigmoid(v) = 1 to the last bit from 37 on
 
 RECIPE_FN struct ddv sigmoid_dd(vd v, vd vl) {
     vd t = abs_d(v), tl = flip_d(vl, v);
@@ -20,7 +20,7 @@ RECIPE_FN struct ddv sigmoid_dd(vd v, vd vl) {
     return div_dd(n, d);
 }
 
-// f e^(v + vl) for v < -708, rounded twice at most
+// f e^(v + vl) for v < -SIGMOID_FAR, rounded twice at most
 static __attribute__((noinline)) vd far_exp_times(vd f, vd v, vd vl) {
     vd c = lt_d(v, -800.0, -800.0, v);
     struct exp_parts e = exp_split2(c, lt_d(v, -800.0, 0.0, vl));
@@ -38,7 +38,7 @@ VKERNEL1(sigmoid, f64, sigmoid_one)
 
 RECIPE_FN vd silu_one(vd x) {
     struct ddv s = sigmoid_dd(x, VD(0.0));
-    vd y = fma_d(x, s.hi, x * s.lo);
+    vd y = lt_d(SIGMOID_FAR, x, x, fma_d(x, s.hi, x * s.lo)); // inf times 0
     if (any_lt_d(x, -SIGMOID_FAR)) {
         vd f = lt_d(x, -800.0, -800.0, x); // -inf times 0
         y = lt_d(x, -SIGMOID_FAR, far_exp_times(f, x, VD(0.0)), y);
@@ -76,7 +76,7 @@ RECIPE_FN struct ddv gelu_argument(vd x) {
 RECIPE_FN vd gelu_tanh_one(vd x) {
     vd c = lt_d(x, -30.0, -30.0, lt_d(30.0, x, 30.0, x)); // beyond: 0 and x
     struct ddv v = gelu_argument(c), s = sigmoid_dd(v.hi, v.lo);
-    vd y = fma_d(x, s.hi, x * s.lo);
+    vd y = lt_d(30.0, x, x, fma_d(x, s.hi, x * s.lo));
     if (any_lt_d(v.hi, -SIGMOID_FAR))
         y = lt_d(v.hi, -SIGMOID_FAR, far_exp_times(c, v.hi, v.lo), y);
     return y;

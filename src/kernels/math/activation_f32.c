@@ -7,7 +7,7 @@
 #include "exp_f32.h"
 #include "log_f32.h"
 
-#define SIGMOID_FAR 87.0f // sigmoid(-v) = e^-v and sigmoid(v) = 1 to the last bit from 17 on
+#define SIGMOID_FAR 60.0f // sigmoid(-v) = e^-v and sigmoid(v) = 1 to the last bit from 17 on
 
 RECIPE_FN struct sdv sigmoid_sd(vs v, vs vl) {
     vs t = abs_s(v), tl = flip_s(vl, v);
@@ -19,7 +19,7 @@ RECIPE_FN struct sdv sigmoid_sd(vs v, vs vl) {
     return div_sd(n, d);
 }
 
-// f e^(v + vl) for v < -708, rounded twice at most
+// f e^(v + vl) for v < -SIGMOID_FAR, rounded twice at most
 static __attribute__((noinline)) vs far_exp_times(vs f, vs v, vs vl) {
     vs c = lt_s(v, -120.0f, -120.0f, v);
     struct exps_parts e = exps_split2(c, lt_s(v, -120.0f, 0.0f, vl));
@@ -37,7 +37,7 @@ VKERNEL1(sigmoid, f32, sigmoid_one)
 
 RECIPE_FN vs silu_one(vs x) {
     struct sdv s = sigmoid_sd(x, VS(0.0f));
-    vs y = fma_s(x, s.hi, x * s.lo);
+    vs y = lt_s(SIGMOID_FAR, x, x, fma_s(x, s.hi, x * s.lo)); // inf times 0
     if (any_lt_s(x, -SIGMOID_FAR)) {
         vs f = lt_s(x, -120.0f, -120.0f, x); // -inf times 0
         y = lt_s(x, -SIGMOID_FAR, far_exp_times(f, x, VS(0.0f)), y);
@@ -75,7 +75,7 @@ RECIPE_FN struct sdv gelu_argument(vs x) {
 RECIPE_FN vs gelu_tanh_one(vs x) {
     vs c = lt_s(x, -12.0f, -12.0f, lt_s(12.0f, x, 12.0f, x)); // beyond: 0 and x
     struct sdv v = gelu_argument(c), s = sigmoid_sd(v.hi, v.lo);
-    vs y = fma_s(x, s.hi, x * s.lo);
+    vs y = lt_s(12.0f, x, x, fma_s(x, s.hi, x * s.lo));
     if (any_lt_s(v.hi, -SIGMOID_FAR))
         y = lt_s(v.hi, -SIGMOID_FAR, far_exp_times(c, v.hi, v.lo), y);
     return y;

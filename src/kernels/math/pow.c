@@ -62,9 +62,9 @@ RECIPE_FN struct pow_result pow_split(vd x, vd shift, vd y) {
 static __attribute__((noinline)) vd pow_sign(vd z, vd x, vd y) {
     vd h = 0.5 * y, odd = eq_d(rint_d(h), h, 0.0, -0.0); // y even or odd, if it is an integer
     vd with = flip_d(z, odd);
-    vd negative = eq_d(rint_d(y), y, with, eq_d(x, -__builtin_inf(), z, __builtin_nan("")));
-    return from_u(bits_d(lt_d(from_u((bits_d(x) & 0x8000000000000000u) | 0x3ff0000000000000u), 0.0,
-                              negative, z)));
+    vd ends = eq_d(x, 0.0, z, eq_d(x, -__builtin_inf(), z, __builtin_nan("")));
+    vd negative = eq_d(rint_d(y), y, with, ends);
+    return lt_d(sign_d(VD(1.0), x), 0.0, negative, z);
 }
 
 // |x|^y for the operands the main line does not take
