@@ -554,16 +554,17 @@ Test(interp, reductions_of_rows_and_columns) {
             reduce_body(b, NEST_INNER, (enum kern_red)r, (weft_dtype)t);
             struct form f = form_make(&b->s, best_isa());
             for (size_t i = 0; i < COUNT_OF(runs); i++) {
-                struct trial k = {b, NULL, 1, runs[i], (int)i % 3, 1024 << (i % 3)};
+                struct trial k = {b, NULL, 1, runs[i], ((int)i + r) % 3, 1024 << (i % 3)};
                 try_body(&k, &f, i);
                 k.rows = 3, k.split = 0;
-                try_body(&k, &f, i + 100);
+                if (runs[i] < 1100) try_body(&k, &f, i + 100);
             }
             form_free(&f);
             reduce_body(b, NEST_OUTER, (enum kern_red)r, (weft_dtype)t);
             f = form_make(&b->s, best_isa());
-            for (size_t i = 0; i < COUNT_OF(runs) - 4; i++) {
-                struct trial k = {b, NULL, runs[i], runs[(i * 5) % 9], (int)i % 3, 32 << (i % 3)};
+            static const int64_t cols[] = {33, 1, 5, 600, 64, 3, 130, 2};
+            for (size_t i = 0; i < COUNT_OF(cols); i++) {
+                struct trial k = {b, NULL, i < 7 ? runs[i] : 300, cols[i], ((int)i + r) % 3, 32 << (i % 3)};
                 try_body(&k, &f, i);
             }
             form_free(&f);

@@ -37,6 +37,17 @@ static void copy(const struct run *r, const struct act *a, size_t n) {
     const char *from = r->place[a->a];
     if (out != from) memmove(out, from, n * a->size);
 }
+// one element; constant sizes are instructions, not calls
+static void copy_one(const struct run *r, const struct act *a) {
+    char *out = r->place[a->out];
+    const char *from = r->place[a->a];
+    switch (a->size) {
+    case 1: *out = *from; break;
+    case 2: memmove(out, from, 2); break;
+    case 4: memmove(out, from, 4); break;
+    default: memmove(out, from, 8); break;
+    }
+}
 
 // n elements into the lanes of a leaf (INNER) or one row into the columns' states (OUTER); e numbers the
 // first element or the row in the whole run
@@ -56,9 +67,9 @@ static void run_acts(const struct run *r, uint32_t begin, uint32_t end, size_t n
         case ACT_STRIP: a->fn.strip(p[a->out], p[a->a], p[a->b], p[a->c], n); break;
         case ACT_KERNEL: a->fn.kernel(p[a->out], p[a->a], p[a->b], n); break;
         case ACT_COPY: copy(r, a, n); break;
-        case ACT_FIRST: copy(r, a, 1); break;
+        case ACT_FIRST: copy_one(r, a); break;
         case ACT_PUT:
-            if (r->put) copy(r, a, 1);
+            if (r->put) copy_one(r, a);
             break;
         case ACT_REDUCE: reduce(r, a, n, e); break;
         }
@@ -78,14 +89,19 @@ static void fill(char *out, const char *cell, size_t size, size_t n) {
         memcpy(out + have, out, MIN_OF(have, bytes - have));
 }
 
+static uint64_t cell_bits(const char *cell, size_t size) {
+    uint64_t bits;
+    memcpy(&bits, cell, sizeof bits);
+    return size == 8 ? bits : bits & (((uint64_t)1 << (8 * size)) - 1);
+}
+
 static void fill_spreads(const struct run *r, const struct part *p) {
     struct spread_state *all = (struct spread_state *)(void *)(r->scratch + r->f->spread_state);
     const size_t n = (size_t)MIN_OF((int64_t)r->f->width, r->t->cols);
     for (uint32_t i = p->spread_begin; i < p->spread_end; i++) {
         const struct spread *s = &r->f->spread[i];
         struct spread_state *now = &all[s->number];
-        uint64_t bits = 0;
-        memcpy(&bits, r->place[s->cell], s->size);
+        uint64_t bits = cell_bits(r->place[s->cell], s->size);
         if (now->filled && now->bits == bits) continue;
         *now = (struct spread_state){bits, true};
         fill(r->place[s->strip], r->place[s->cell], s->size, n);

@@ -76,13 +76,16 @@ static uint64_t identity_bits(enum kern_red r, weft_dtype t) {
 }
 
 static void fill(void *out, size_t size, uint64_t bits, int64_t n) {
-    char *p = out;
-    if (size == 1) {
-        memset(p, (int)(bits & 0xff), (size_t)n);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++, p += size)
-        memcpy(p, &bits, size);
+    typedef uint16_t two RED_ANY_ALIGN;
+    typedef uint32_t four RED_ANY_ALIGN;
+    typedef uint64_t eight RED_ANY_ALIGN;
+    if (size == 1) memset(out, (int)(bits & 0xff), (size_t)n);
+    for (int64_t i = 0; size == 2 && i < n; i++)
+        ((two *)out)[i] = (uint16_t)bits;
+    for (int64_t i = 0; size == 4 && i < n; i++)
+        ((four *)out)[i] = (uint32_t)bits;
+    for (int64_t i = 0; size == 8 && i < n; i++)
+        ((eight *)out)[i] = bits;
 }
 
 void kern_red_identity(enum kern_red r, weft_dtype t, void *state, int64_t n) {
