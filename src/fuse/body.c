@@ -50,7 +50,7 @@ static bool collect(struct body *b) {
         const struct fuse_value *v = value_at(w, i);
         if (value_final(w, i) != i) continue;
         b->item[b->nitem++] =
-            (struct item){.value = i, .node = v->node, .kind = v->kind, .rowtmp = -1, .access = -1};
+            (struct item){.value = i, .node = v->node, .kind = v->kind, .access = -1};
     }
     qsort(b->item, (size_t)b->nitem, sizeof *b->item, by_node);
     for (int i = 0; i < b->nitem; i++)
@@ -208,7 +208,7 @@ static void find_needs(struct body *b) {
         uint64_t set = computed_in(b, it);
         bool carried = b->axes.mode == NEST_INNER && set & (set - 1) && !it->row;
         if (carried && !item_is_load(it) && it->cost > AGAIN) {
-            it->rowtmp = (int16_t)b->nrowtmp++;
+            it->carried = true;
             set = (uint64_t)1 << lowest(set);
         }
         for (int k = 0; k < 3; k++)

@@ -12,7 +12,8 @@ struct item {
     ir_ref node;
     uint8_t kind;     // enum value_kind
     bool row;         // the same for all columns
-    int16_t rowtmp;   // carried between sections in this row of scratch, -1: not
+    bool carried;     // between sections, in a row of scratch: this one
+    int rowtmp;
     int16_t cost;     // light operations to compute it again
     int phase;        // the first in which it is known
     int access;       // V_DIRECT, V_LOAD

@@ -38,9 +38,9 @@ static const char *op_name(const struct seg_op *op) {
 }
 
 static void put_section(struct base_vec *o, const struct seg *s, const struct seg_section *sec) {
-    static const char *const name[] = {"row", "elem", "fin"};
+    static const char *const name[] = {"row:", "elem:", "fin:"};
     size_t line = o->size;
-    vec_printf(o, "    %-6s", name[sec->kind]);
+    vec_printf(o, "    %s", name[sec->kind]);
     for (int i = sec->begin; i < sec->end; i++) {
         const struct seg_op *op = &s->op[i];
         if (o->size - line > 92) {
@@ -89,7 +89,7 @@ static void put_step(const struct ir_graph *g, struct base_vec *o, const struct 
     for (int i = 0; i < s->nmade; i++) {
         char type[256];
         ir_type_text(g, s->made[i], type, sizeof type);
-        vec_printf(o, " %%%" PRIu32 " %s %s", s->made[i], ir_ops[ir_at(g, s->made[i])->op].name, type);
+        vec_printf(o, "%s%s %s", i ? ", " : "", ir_ops[ir_at(g, s->made[i])->op].name, type);
     }
     vec_printf(o, "; %s\n", s->why);
     if (s->kind == FUSE_MATMUL) {
@@ -113,9 +113,8 @@ void fuse_plan_dump(const struct ir_graph *g, const struct fuse_plan *p, struct 
     for (int i = 0; i < p->nstep; i++)
         put_step(g, o, &p->step[i], i);
     for (int i = 0; i < p->ntemp; i++)
-        vec_printf(o, "temp%d: %" PRId64 " bytes at %" PRId64 ", steps %d to %d, %%%" PRIu32 "\n", i,
-                   p->temp[i].bytes, p->temp[i].offset, p->temp[i].first_step, p->temp[i].last_step,
-                   p->temp[i].node);
+        vec_printf(o, "temp%d: %" PRId64 " bytes at %" PRId64 ", steps %d to %d\n", i, p->temp[i].bytes,
+                   p->temp[i].offset, p->temp[i].first_step, p->temp[i].last_step);
 }
 
 // ---- JSON -------------------------------------------------------------------------------------------------

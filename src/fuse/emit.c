@@ -79,13 +79,13 @@ static void emit_item(struct code *c, int index, int sec) {
 // Emits the item if all it needs is there; else returns what is to come first.
 static bool step_item(struct code *c, struct visit v, struct visit *before) {
     struct body *b = c->b;
-    const struct item *it = &b->item[v.item];
+    struct item *it = &b->item[v.item];
     uint8_t dtype = ir_at(b->w->g, it->node)->dtype;
     if (item_is_load(it)) {
         emit_load(c, dtype, operand_of(c, it->access, v.sec), v.item, v.sec);
         return true;
     }
-    int first = it->rowtmp >= 0 ? lowest(it->need) : v.sec;
+    int first = it->carried ? lowest(it->need) : v.sec;
     if (v.sec != first) {
         *before = (struct visit){v.item, first};
         if (*place_of(c, v.item, first) < 0) return false;
@@ -98,8 +98,10 @@ static bool step_item(struct code *c, struct visit v, struct visit *before) {
         if (*place_of(c, before->item, before->sec) < 0) return false;
     }
     emit_item(c, v.item, v.sec);
-    if (it->rowtmp >= 0)
+    if (it->carried) {
+        it->rowtmp = b->nrowtmp++;
         emit_store(c, dtype, *place_of(c, v.item, v.sec), (uint16_t)(FIRST_ROWTMP + it->rowtmp), v.sec);
+    }
     return true;
 }
 
@@ -235,7 +237,7 @@ static bool fill_nest(struct code *c, struct nest *n) {
         fill_operand(b, &b->access[key / 2], key & 1, &n->operand[i]);
     }
     for (int i = 0; i < b->nitem; i++)
-        if (b->item[i].rowtmp >= 0)
+        if (b->item[i].carried)
             fill_rowtmp(b, &b->item[i], &n->operand[nin + nout + b->item[i].rowtmp]);
     return true;
 }

@@ -128,6 +128,7 @@ static bool check_view(const struct check *c) {
     const struct ir_node *n = ir_at(c->g, c->r);
     if (n->dtype != type_of(c, 0)) return wrong(c, "changes the type");
     if (n->op == IR_guard && type_of(c, 1) != WEFT_BOOL) return wrong(c, "has a check that is not bool");
+    if (n->op == IR_guard && ir_at(c->g, n->in[1])->rank) return wrong(c, "has a check that is not 0-d");
     if (n->op == IR_reshape)
         return ir_elements(c->g, c->r) == ir_elements(c->g, n->in[0]) || wrong(c, "changes the number of elements");
     return check_affine(c);

@@ -279,6 +279,8 @@ ir_ref ir_diagonal(struct ir_graph *g, ir_ref x, int64_t offset, int axis1, int 
 
 ir_ref ir_guard(struct ir_graph *g, ir_ref value, ir_ref failed, int why) {
     if (!value || !failed || !(value = ir_strong(g, value))) return IR_NONE;
+    int rank = ir_at(g, failed)->rank;
+    if (rank && !(failed = ir_put_run(g, IR_R_any, failed, 0, rank))) return IR_NONE;
     struct ir_draft d = view_of(g, IR_guard, value);
     d.in[1] = failed;
     set_attr(&d, (int64_t[]){why}, 1);
