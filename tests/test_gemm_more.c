@@ -137,6 +137,10 @@ static void compare(const struct gemm_ops *x, const struct gemm_ops *y) {
 
 Test(gemm, tiles_in_assembly_equal_their_recipe) {
 #if defined(__x86_64__)
+    if (kern_isa_detect() >= KERN_AVX2) {
+        compare(&kern_gemm_f64_avx2, &kern_gemm_f64_avx2_asm);
+        compare(&kern_gemm_f32_avx2, &kern_gemm_f32_avx2_asm);
+    }
     if (kern_isa_detect() >= KERN_AVX512) {
         compare(&kern_gemm_f64_avx512, &kern_gemm_f64_avx512_asm);
         compare(&kern_gemm_f32_avx512, &kern_gemm_f32_avx512_asm);

@@ -11,7 +11,7 @@ typedef double elem;
 static inline elem e_add(elem c, elem x) {
     return c + x;
 }
-#if defined(KERN_VARIANT_avx512)
+#if defined(KERN_VARIANT_avx2) || defined(KERN_VARIANT_avx512)
 #define ASM_TILES
 #endif
 #include "tile.h"

@@ -68,6 +68,7 @@ GEMM_DECLARE(base)
 #if defined(__x86_64__)
 GEMM_DECLARE(avx2)
 GEMM_DECLARE(avx512)
+extern const struct gemm_ops kern_gemm_f64_avx2_asm, kern_gemm_f32_avx2_asm;
 extern const struct gemm_ops kern_gemm_f64_avx512_asm, kern_gemm_f32_avx512_asm;
 #endif
 #undef GEMM_DECLARE
