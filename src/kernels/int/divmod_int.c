@@ -57,12 +57,13 @@ UNSIGNED_ONE(u16, uint16_t, int32_t, quot_small)
 UNSIGNED_ONE(u32, uint32_t, uint32_t, quot_u32)
 UNSIGNED_ONE(u64, uint64_t, uint64_t, quot_u64)
 
-// ---- arrays -----------------------------------------------------------------------------------------
+// ---- arrays, of any alignment -----------------------------------------------------------------------
 #define DIVMOD_KERNEL(family, t, T, one)                                                           \
     kern_map KERN_NAME(family##_##t);                                                              \
     void KERN_NAME(family##_##t)(void *out, const void *a, const void *b, size_t n) {              \
-        T *z = out;                                                                                \
-        const T *x = a, *y = b;                                                                    \
+        typedef T loose __attribute__((aligned(1), may_alias));                                    \
+        loose *z = out;                                                                            \
+        const loose *x = a, *y = b;                                                                \
         _Pragma("GCC ivdep") for (size_t i = 0; i < n; i++) z[i] = one(x[i], y[i]);                \
     }
 #define DIVMOD_KERNELS(t, T)                                                                       \

@@ -11,7 +11,8 @@ enum { BLOCK = 128 };
 // T the element type, U its unsigned type, P an unsigned type of at least 32 bits: products of shorter
 // types would otherwise be promoted to int, which may overflow.
 #define POW_KERNEL(t, T, U, P, NEGATIVE)                                                           \
-    static U prepare_##t(U *base, U *left, const T *x, const T *y, size_t n) {                     \
+    typedef T loose_##t __attribute__((aligned(1), may_alias));                                    \
+    static U prepare_##t(U *base, U *left, const loose_##t *x, const loose_##t *y, size_t n) {     \
         U any = 0;                                                                                 \
         for (size_t i = 0; i < n; i++) {                                                           \
             T b = x[i], e = y[i];                                                                  \
@@ -22,7 +23,7 @@ enum { BLOCK = 128 };
         }                                                                                          \
         return any;                                                                                \
     }                                                                                              \
-    static void block_##t(T *z, const T *x, const T *y, size_t n) {                                \
+    static void block_##t(loose_##t *z, const loose_##t *x, const loose_##t *y, size_t n) {        \
         U base[BLOCK], left[BLOCK], power[BLOCK];                                                  \
         U any = prepare_##t(base, left, x, y, n);                                                  \
         for (size_t i = 0; i < n; i++) power[i] = 1;                                               \
@@ -38,8 +39,8 @@ enum { BLOCK = 128 };
     }                                                                                              \
     kern_map KERN_NAME(pow_##t);                                                                   \
     void KERN_NAME(pow_##t)(void *out, const void *a, const void *b, size_t n) {                   \
-        T *z = out;                                                                                \
-        const T *x = a, *y = b;                                                                    \
+        loose_##t *z = out;                                                                        \
+        const loose_##t *x = a, *y = b;                                                            \
         for (size_t i = 0; i < n; i += BLOCK)                                                      \
             block_##t(z + i, x + i, y + i, MIN_OF(n - i, (size_t)BLOCK));                          \
     }
