@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// weft explain: what becomes of an expression, stage by stage: the graph, the plan, the LLVM IR, the
+// machine code. Runs nothing; inputs that are only described have no memory; names that nobody gave are
+// f64[1000].
+#include "cmd.h"
+
+#include <stdlib.h>
+
+static const struct {
+    weft_dump_kind kind;
+    const char *title;
+} stages[] = {{WEFT_DUMP_IR, "graph"}, {WEFT_DUMP_PLAN, "plan"}, {WEFT_DUMP_LLVM, "LLVM IR"},
+              {WEFT_DUMP_ASM, "machine code"}, {WEFT_DUMP_DOT, "graphviz"}};
+
+static int show_stage(const struct options *o, struct parser *p, struct results *r, size_t i) {
+    char *text = NULL;
+    weft_status st = weft_dump(r->n, r->at, stages[i].kind, o->isa, &text);
+    bool code = stages[i].kind == WEFT_DUMP_LLVM || stages[i].kind == WEFT_DUMP_ASM;
+    bool alone = o->show == 1u << stages[i].kind;
+    if (st == WEFT_EUNSUPPORTED && code && !alone) {
+        printf("-- %s: LLVM is not available here\n", stages[i].title);
+        return 0;
+    }
+    if (st) return cmd_fail_status(st, weft_graph_error(p->graph));
+    if (!alone) printf("-- %s\n", stages[i].title);
+    printf("%s%s", text, alone ? "" : "\n");
+    return 0;
+}
+
+static int show(const struct options *o, weft_ctx *ctx, struct parser *p, struct results *r) {
+    unsigned all = 1u << WEFT_DUMP_IR | 1u << WEFT_DUMP_PLAN | 1u << WEFT_DUMP_LLVM | 1u << WEFT_DUMP_ASM;
+    unsigned chosen = o->show ? o->show : all;
+    int status = 0;
+    if (o->json) {
+        char *json = NULL;
+        weft_status st = weft_explain(r->n, r->at, &json);
+        if (st) return cmd_fail_status(st, weft_graph_error(p->graph));
+        printf("%s\n", json);
+        weft_text_free(ctx, json);
+        return 0;
+    }
+    for (size_t i = 0; i < COUNT_OF(stages) && !status; i++)
+        if (chosen >> stages[i].kind & 1) status = show_stage(o, p, r, i);
+    return status;
+}
+
+int cmd_explain(struct options *o) {
+    weft_ctx *ctx = open_context(o, o->backend);
+    if (!ctx) return EXIT_FAULT;
+    struct parser p = {.text = o->expr, .graph = weft_graph_new(ctx), .inputs = &o->inputs, .assume = true, .shapes = true};
+    struct results r = {.at = NULL};
+    int status = EXIT_BAD;
+    if (!p.graph)
+        status = cmd_fail_status(WEFT_ENOMEM, "no memory for a graph");
+    else if (parse_program(&p, &r))
+        status = show(o, ctx, &p, &r);
+    free(r.at);
+    parser_free(&p);
+    weft_graph_free(p.graph);
+    weft_ctx_free(ctx);
+    return status;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// weft ops: the table of operations. weft info: what this machine and this build give.
+#include "cmd.h"
+
+#include <string.h>
+
+int cmd_ops(struct options *o) {
+    const weft_op_info *op;
+    if (o->json) printf("[");
+    for (int i = 0; (op = weft_op_at(i)); i++) {
+        if (o->json)
+            printf("%s{\"name\": \"%s\", \"arity\": %d, \"kind\": \"%s\", \"doc\": \"%s\"}", i ? ",\n " : "", op->name,
+                   op->arity, op->kind, op->doc);
+        else
+            printf("%-15s %d  %-12s %s\n", op->name, op->arity, op->kind, op->doc);
+    }
+    if (o->json) printf("]\n");
+    return 0;
+}
+
+static const char *isa_text(weft_isa isa) {
+    static const char *const names[] = {"best", "scalar", "avx2", "avx512", "neon"};
+    return (size_t)isa < COUNT_OF(names) ? names[isa] : "?";
+}
+
+static void show_variables(void) {
+    const weft_env_info *e;
+    for (int i = 0; (e = weft_env_at(i)); i++) printf("%-16s %-24s %s\n", e->name, e->values, e->doc);
+}
+
+// One small program compiled and run, so that the figures are of a context in use.
+static weft_status try_compiler(weft_ctx *ctx) {
+    double x[64] = {0}, y[64];
+    const int64_t n = 64;
+    weft_array in = weft_dense(WEFT_F64, x, 1, &n), out = weft_dense(WEFT_F64, y, 1, &n);
+    weft_graph *g = weft_graph_new(ctx);
+    weft_expr *e = weft_from(g, &in);
+    weft_status st = weft_eval(weft_sqrt(weft_add(weft_mul(e, e), e)), &out, NULL);
+    weft_graph_free(g);
+    weft_ctx_wait(ctx);
+    return st;
+}
+
+int cmd_info(struct options *o) {
+    if (o->env) {
+        show_variables();
+        return 0;
+    }
+    weft_ctx *ctx = open_context(o, o->backend == WEFT_BACKEND_AUTO ? WEFT_BACKEND_JIT : o->backend);
+    if (!ctx) return EXIT_FAULT;
+    weft_status st = try_compiler(ctx);
+    weft_stats s;
+    weft_ctx_stats(ctx, &s, sizeof s);
+    char llvm[16] = "not available";
+    if (s.llvm_major) snprintf(llvm, sizeof llvm, "%d", s.llvm_major);
+    printf("weft          %s\n", weft_version());
+    printf("isa           %s\n", isa_text(s.isa));
+    printf("threads       %d\n", s.threads);
+    printf("llvm          %s\n", llvm);
+    printf("tiers         interpreter%s\n", s.runs_jit ? ", machine code" : "");
+    printf("compile       %.3f ms for a chain of three operations\n", (double)s.compile_ns * 1e-6);
+    printf("code held     %llu bytes in %llu pieces\n", (unsigned long long)s.code_bytes,
+           (unsigned long long)(s.compiles - s.code_evictions));
+    printf("memory held   %llu bytes\n", (unsigned long long)s.alloc_bytes);
+    weft_ctx_free(ctx);
+    return st ? cmd_fail_status(st, "the small program did not run") : 0;
+}
