@@ -9,7 +9,7 @@
 #include "jit/llvm.h"
 #include "llvm_body.h"
 
-enum { RUN_BYTES = 1 << 16 };
+static size_t run_bytes = 1 << 16; // room for each operand; set before stage_open
 struct bench { // an engine and its body
     const struct llvm_api *api;
     struct llvm_engine *engine;
@@ -53,9 +53,9 @@ static inline void memory_place(struct memory *m, const struct nest_operand *o, 
     m->rstride = wide + (int64_t)(next_random(seed) % 3) * 5;
     if (!o->out && next_random(seed) % 6 == 0) m->rstride = 0;
     int64_t whole = (o->late ? 0 : m->rstride * (rows - 1)) + wide;
-    cr_assert(whole + 64 <= RUN_BYTES && rows > 0);
+    cr_assert(whole + 64 <= (int64_t)run_bytes && rows > 0);
     m->at = (skew & 1) ? (unsigned char *)m->g.base + skew : (unsigned char *)guard_end(&m->g, (size_t)(whole + skew));
-    memset(m->g.base, 0xa5, RUN_BYTES);
+    memset(m->g.base, 0xa5, run_bytes);
     for (int64_t r = 0; r < (o->late ? 1 : rows); r++)
         for (int64_t k = 0; k < wide; k += size)
             random_element((weft_dtype)o->dtype, (int)(next_random(seed) % 3), seed, m->at + r * m->rstride + k);
@@ -69,8 +69,8 @@ struct stage { // memory for all operands of a body, allocated once
 static inline void stage_open(struct stage *st, int n, size_t scratch) {
     st->n = n;
     for (int i = 0; i < n; i++) {
-        st->m[i].g = guard_new(RUN_BYTES);
-        st->m[i].copy = malloc(2 * RUN_BYTES);
+        st->m[i].g = guard_new(run_bytes);
+        st->m[i].copy = malloc(2 * run_bytes);
     }
     st->scratch = guard_new(scratch + 64);
 }
@@ -107,11 +107,11 @@ static inline void stage_fill(struct stage *st, const struct seg *s, const struc
 
 static inline void run_reference(struct stage *st, const struct seg *s, const struct tile *t) {
     for (int i = 0; i < s->noperand; i++)
-        memcpy(st->m[i].copy + RUN_BYTES, st->m[i].g.base, RUN_BYTES);
+        memcpy(st->m[i].copy + run_bytes, st->m[i].g.base, run_bytes);
     ref_tile(s, t);
     for (int i = 0; i < s->noperand; i++) {
-        memcpy(st->m[i].copy, st->m[i].g.base, RUN_BYTES);
-        memcpy(st->m[i].g.base, st->m[i].copy + RUN_BYTES, RUN_BYTES);
+        memcpy(st->m[i].copy, st->m[i].g.base, run_bytes);
+        memcpy(st->m[i].g.base, st->m[i].copy + run_bytes, run_bytes);
     }
 }
 
@@ -130,7 +130,7 @@ static inline bool elements_agree(const struct memory *m, const struct nest_oper
             memcpy(m->g.base + k, m->copy + k, (size_t)size);
         }
     *at = -1; // outside of the elements
-    return memcmp(m->g.base, m->copy, RUN_BYTES) == 0;
+    return memcmp(m->g.base, m->copy, run_bytes) == 0;
 }
 
 static inline void compare(struct stage *st, const struct seg *s, const struct shape *sh, const char *what) {

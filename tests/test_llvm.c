@@ -101,3 +101,185 @@ Test(llvm, casts) {
         weft_jit_module()->close(e);
     }
 }
+
+// ---- reductions ------------------------------------------------------------------------------------------
+static bool red_defined(enum kern_red r, weft_dtype t) {
+    if (r == KERN_ANY || r == KERN_ALL) return t == WEFT_BOOL;
+    if (r == KERN_SUM || r == KERN_PROD) return t != WEFT_BOOL;
+    return true;
+}
+
+static void reduce_body(struct body *b, enum nest_mode mode, enum kern_red r, weft_dtype t) {
+    body_begin(b, mode);
+    body_section(b, SEG_ELEM);
+    int v = body_reduce(b, body_load(b, body_operand(b, t, NEST_UNIT, false, false)), r);
+    bool inner = mode == NEST_INNER;
+    body_section(b, inner ? SEG_ROW : SEG_FIN);
+    weft_dtype out = kern_red_is_arg(r) ? WEFT_I64 : t;
+    body_store(b, v, body_operand(b, out, inner ? NEST_SCALAR : NEST_UNIT, true, !inner));
+}
+
+static const int64_t inner_shapes[][2] = {
+    {3, 1}, {3, 2}, {2, 5}, {3, 8}, {2, 31}, {3, 32}, {1, 33}, {2, 63}, {3, 64}, {2, 65}, {2, 100}, {3, 127},
+    {2, 128}, {2, 130}, {2, 1000}, {1, 1023}, {2, 1024}, {2, 1025}, {2, 1061}, {1, 2047}, {2, 2048}, {1, 2049},
+    {1, 3100}, {1, 5000}, {1, 7168}, {1, 7200}};
+static const int64_t outer_shapes[][2] = {
+    {1, 1}, {2, 3}, {5, 130}, {31, 8}, {32, 9}, {33, 17}, {63, 33}, {64, 64}, {65, 70}, {100, 7}, {97, 33},
+    {225, 19}, {7, 520}, {70, 70}, {34, 129}, {1000, 3}, {9, 700}};
+
+static void check_reductions(enum nest_mode mode, enum kern_isa isa) {
+    static struct body b;
+    struct llvm_engine *e = engine_at(isa);
+    char what[80];
+    uint64_t seed = mode;
+    for (int r = 0; r < KERN_RED__N; r++)
+        for (int t = 0; t < WEFT_DTYPE__N; t++) {
+            if (!red_defined((enum kern_red)r, (weft_dtype)t)) continue;
+            struct bench c;
+            struct stage st;
+            snprintf(what, sizeof what, "reduction %d of %s at %s", r, dtype_name((weft_dtype)t), isa_names[isa]);
+            reduce_body(&b, mode, (enum kern_red)r, (weft_dtype)t);
+            const struct seg *s = body_seg(&b);
+            code_make(&c, e, s, isa);
+            stage_open(&st, s->noperand, c.code.scratch);
+            size_t n = mode == NEST_INNER ? COUNT_OF(inner_shapes) : COUNT_OF(outer_shapes);
+            for (size_t i = 0; i < n; i++) {
+                const int64_t *d = mode == NEST_INNER ? inner_shapes[i] : outer_shapes[i];
+                struct shape sh = {d[0], d[1], 1024 * (int64_t)(i % 3), (int)(i % 8), -1, -1};
+                run_both(&c, &st, s, &sh, what, &seed);
+            }
+            stage_close(&st);
+            code_drop(&c);
+        }
+    weft_jit_module()->close(e);
+}
+Test(llvm, inner_base) { check_reductions(NEST_INNER, KERN_BASE); }
+Test(llvm, inner_avx2) {
+    AT_ISA(KERN_AVX2);
+    check_reductions(NEST_INNER, KERN_AVX2);
+}
+Test(llvm, inner_avx512) {
+    AT_ISA(KERN_AVX512);
+    check_reductions(NEST_INNER, KERN_AVX512);
+}
+Test(llvm, outer_base) { check_reductions(NEST_OUTER, KERN_BASE); }
+Test(llvm, outer_avx2) {
+    AT_ISA(KERN_AVX2);
+    check_reductions(NEST_OUTER, KERN_AVX2);
+}
+Test(llvm, outer_avx512) {
+    AT_ISA(KERN_AVX512);
+    check_reductions(NEST_OUTER, KERN_AVX512);
+}
+
+// Two reductions of different lanes, scalars before and after, an element output, a comparison of types.
+static void mixed_body(struct body *b, enum nest_mode mode) {
+    bool inner = mode == NEST_INNER;
+    enum nest_class cls = inner ? NEST_SCALAR : NEST_UNIT;
+    body_begin(b, mode);
+    body_section(b, SEG_ROW);
+    int k = body_load(b, body_operand(b, WEFT_F64, NEST_SCALAR, false, false));
+    k = body_op(b, IR_abs, WEFT_F64, WEFT_F64, k, 0, 0);
+    body_section(b, SEG_ELEM);
+    int x = body_load(b, body_operand(b, WEFT_F64, NEST_UNIT, false, false));
+    int y = body_load(b, body_operand(b, WEFT_F32, NEST_UNIT, false, false));
+    int p = body_op(b, IR_mul, WEFT_F64, WEFT_F64, x, k, 0);
+    int sum = body_reduce(b, p, KERN_SUM);
+    int max = body_reduce(b, y, KERN_MAX);
+    int at = body_reduce(b, y, KERN_ARGMAX);
+    int is = body_op(b, IR_isfinite, WEFT_BOOL, WEFT_F64, p, 0, 0);
+    int all = body_reduce(b, is, KERN_ALL);
+    body_store(b, p, body_operand(b, WEFT_F64, NEST_UNIT, true, false));
+    body_section(b, inner ? SEG_ROW : SEG_FIN);
+    int z = body_load(b, body_operand(b, WEFT_F64, NEST_SCALAR, false, true));
+    int q = body_op(b, IR_add, WEFT_F64, WEFT_F64, sum, z, 0);
+    int w = body_op(b, IR_cast, WEFT_F64, WEFT_F32, max, 0, 0);
+    q = body_op(b, IR_where, WEFT_F64, WEFT_F64, all, q, w);
+    body_store(b, q, body_operand(b, WEFT_F64, cls, true, true));
+    body_store(b, at, body_operand(b, WEFT_I64, cls, true, true));
+    body_store(b, max, body_operand(b, WEFT_F32, cls, true, true));
+}
+
+// cuts the run at multiples of `cut`, combines the parts as the runtime does, finishes
+static void run_parts(struct bench *c, struct stage *st, const struct seg *s, const struct tile *whole,
+                      int64_t cut) {
+    enum { STATE = 16384 };
+    bool inner = s->mode == NEST_INNER;
+    int64_t n = inner ? whole->cols : whole->rows;
+    unsigned char *stack[8], *part[8];
+    void *state[8];
+    const struct seg_op *red[8];
+    int nred = 0;
+    for (int i = 0; i < s->nop; i++)
+        if (s->op[i].op == SEG_REDUCE) red[nred++] = &s->op[i];
+    for (int k = 0; k < nred; k++) {
+        stack[k] = aligned_alloc(64, 64 * STATE), part[k] = aligned_alloc(64, STATE);
+        state[k] = part[k];
+    }
+    uint64_t count = 0;
+    void *ptr[BODY_OPERANDS];
+    for (int64_t at = 0; at < n; at += cut, count++) {
+        struct tile t = *whole;
+        t.mode = TILE_PARTIAL, t.state = state, t.ptr = ptr, t.first = whole->first + at;
+        *(inner ? &t.cols : &t.rows) = MIN_OF(cut, n - at);
+        for (int i = 0; i < s->noperand; i++) {
+            const struct nest_operand *o = &s->operand[i];
+            int64_t step = inner ? (o->cls == NEST_UNIT ? (int64_t)dtype_size((weft_dtype)o->dtype) : 0)
+                                 : (o->late ? 0 : whole->rstride[i]);
+            ptr[i] = (char *)whole->ptr[i] + at * step;
+        }
+        t.scratch = stage_scratch(st, c->code.scratch);
+        c->code.fn((const void *)c->need, &t);
+        for (int k = 0; k < nred; k++) {
+            weft_dtype type = (weft_dtype)red[k]->in_type;
+            enum kern_red r = (enum kern_red)red[k]->arg[1];
+            int64_t lanes = !inner ? whole->cols : kern_red_is_arg(r) ? 32 : kern_red_lanes(type);
+            cr_assert(kern_red_state(r, type, lanes) <= STATE);
+            kern_red_push(r, type, stack[k], part[k], lanes, count);
+            if (at + cut >= n) kern_red_flush(r, type, stack[k], part[k], lanes, count + 1);
+        }
+    }
+    struct tile t = *whole;
+    t.mode = TILE_FINISH, t.state = state;
+    c->code.fn((const void *)c->need, &t);
+    for (int k = 0; k < nred; k++)
+        free(stack[k]), free(part[k]);
+}
+
+static void check_parts(enum nest_mode mode, enum kern_isa isa) {
+    static struct body b;
+    static const int64_t shape[2][4][2] = {{{1, 3000}, {1, 9000}, {1, 2048}, {1, 40}},
+                                           {{200, 9}, {97, 70}, {65, 530}, {20, 3}}};
+    struct llvm_engine *e = engine_at(isa);
+    struct bench c;
+    struct stage st;
+    uint64_t seed = 5;
+    mixed_body(&b, mode);
+    const struct seg *s = body_seg(&b);
+    run_bytes = 1 << 19;
+    code_make(&c, e, s, isa);
+    stage_open(&st, s->noperand, c.code.scratch);
+    for (int i = 0; i < 4; i++)
+        for (int cut = 0; cut < 3; cut++) {
+            const int64_t *d = shape[mode == NEST_OUTER][i];
+            struct shape sh = {d[0], d[1], 0, i + cut, -1, -1};
+            void *ptr[BODY_OPERANDS];
+            int64_t rstride[BODY_OPERANDS];
+            run_both(&c, &st, s, &sh, "mixed, whole", &seed);
+            stage_fill(&st, s, &sh, ptr, rstride, &seed);
+            struct tile t = {.ptr = ptr, .rstride = rstride, .cols = sh.cols, .rows = sh.rows,
+                             .scratch = stage_scratch(&st, c.code.scratch)};
+            run_reference(&st, s, &t);
+            run_parts(&c, &st, s, &t, (mode == NEST_INNER ? KERN_RED_RUN : KERN_RED_ROWS) << cut);
+            compare(&st, s, &sh, "mixed, in parts");
+        }
+    stage_close(&st);
+    code_drop(&c);
+    weft_jit_module()->close(e);
+}
+Test(llvm, parts_inner) {
+    FOR_EACH_ISA(isa) check_parts(NEST_INNER, isa);
+}
+Test(llvm, parts_outer) {
+    FOR_EACH_ISA(isa) check_parts(NEST_OUTER, isa);
+}
