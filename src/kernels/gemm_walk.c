@@ -59,10 +59,18 @@ static void pack_slivers(const struct gemm_plan *p, const struct phase *f, unsig
     }
 }
 
-// Vectors of the next panel, of so many left: the widest, but two of two rather than three and one.
-static int panel(int64_t left, int nv) {
-    if (left == nv + 1 && nv > 2) return nv - 1;
-    return left < nv ? (int)left : nv;
+// Vectors of the next panel, of so many columns left: the widest, but two of two rather than three
+// and one.
+static int panel(const struct gemm_ops *ops, int64_t cols) {
+    const int64_t left = (cols + ops->lanes - 1) >> ops->log2_lanes;
+    if (left == ops->nv + 1 && ops->nv > 2) return ops->nv - 1;
+    return left < ops->nv ? (int)left : ops->nv;
+}
+
+// Rows of the next sliver when A is read in place: the last two are even.
+static int64_t share(int64_t left, int mr) {
+    if (left <= mr) return left;
+    return left < 2 * mr ? (left + 1) / 2 : mr;
 }
 
 // A group of columns of B to pack, and how far it is.
@@ -78,7 +86,7 @@ static void pack_band(const struct gemm_plan *p, const struct phase *f, const st
     const unsigned char *src = p->b + (f->col + first) * p->b_cs + (f->k0 + at->k) * p->b_rs;
     struct gemm_pack q = {.s_k = p->b_rs, .s_j = p->b_cs, .k = MIN_OF(f->kc - at->k, GEMM_BAND)};
     for (int64_t j = 0; j < cols; j += q.width) {
-        q.width = (int64_t)panel((cols - j + lanes - 1) / lanes, p->ops->nv) * lanes;
+        q.width = (int64_t)panel(p->ops, cols - j) * lanes;
         q.dst = at->dst + (j * f->kc + at->k * q.width) * size;
         q.src = src + j * p->b_cs;
         q.cols = MIN_OF(cols - j, q.width);
@@ -125,12 +133,12 @@ static void sweep(const struct gemm_plan *p, const struct phase *f, const struct
     const unsigned char *b = it->b ? it->b : p->b + f->k0 * p->b_rs + (f->col + first) * p->b_cs;
     unsigned char *c = t->c;
     for (int64_t j = 0; j < cols;) {
-        const int vecs = panel((cols - j + lanes - 1) / lanes, ops->nv);
+        const int vecs = panel(ops, cols - j);
         const int64_t width = vecs * lanes, here = MIN_OF(cols - j, width);
         const enum gemm_kind kind = it->b && (it->a || !ops->direct) ? GEMM_PACKED
                                     : it->b || here == width         ? GEMM_WHOLE
                                                                      : GEMM_PART;
-        gemm_tile_fn *fn = ops->tiles[(kind * ops->mr + rows - 1) * ops->nv + vecs - 1];
+        gemm_tile_fn *fn = ops->tiles[((int)kind * ops->mr + rows - 1) * ops->nv + vecs - 1];
         t->b = it->b ? b + j * f->kc * size : b + j * size;
         t->b_rs = it->b ? width * size : p->b_rs;
         t->c = c + j * p->c_cs;
@@ -152,26 +160,26 @@ static void report(const struct gemm_plan *p, const struct phase *f, const struc
     p->done(p->done_ud, &part);
 }
 
-// Slivers have mr rows when A is packed; otherwise the rows are shared evenly among as many
-// slivers.
 static void compute(const struct gemm_plan *p, const struct phase *f, const struct item *it) {
     const int64_t mr = p->ops->mr, size = p->ops->size, first = it->group * p->group_cols;
-    const int64_t slivers = (it->rows + mr - 1) / mr;
+    const int64_t end = it->row + it->rows;
     struct gemm_tile t = {.k = f->kc, .c_rs = p->c_rs, .add = f->k0 != 0};
     t.a_rs = it->a ? size : p->a_rs;
     t.a_cs = it->a ? mr * size : p->a_cs;
-    int64_t row = it->row;
-    for (int64_t s = 0; s < slivers; s++) {
-        const int64_t left = it->row + it->rows - row,
-                      even = (left + slivers - s - 1) / (slivers - s);
-        const int64_t rows = it->a ? MIN_OF(left, mr) : even;
+    for (int64_t row = it->row, rows; row < end; row += rows) {
+        rows = it->a ? MIN_OF(end - row, mr) : share(end - row, p->ops->mr);
         t.a =
             it->a ? it->a + row * f->kc * size : p->a + (f->row + row) * p->a_rs + f->k0 * p->a_cs;
         t.c = p->c + (f->row + row) * p->c_rs + (f->col + first) * p->c_cs;
         sweep(p, f, it, &t, rows);
         if (f->last && p->done) report(p, f, it, f->row + row, rows);
-        row += rows;
     }
+}
+
+void kern_gemm_walk_small(const struct gemm_plan *p) {
+    const struct phase f = {.rows = p->m, .cols = p->n, .kc = p->k, .last = true};
+    const struct item it = {.rows = p->m};
+    compute(p, &f, &it);
 }
 
 void kern_gemm_walk(const struct gemm_plan *p, unsigned char *scratch) {

@@ -52,8 +52,9 @@ enum gemm_kind {
 };
 
 struct gemm_ops {
-    int size;                   // bytes of an element
-    int lanes;                  // elements of a vector
+    int size;  // bytes of an element
+    int lanes; // elements of a vector
+    int log2_lanes;
     int mr, nv;                 // largest tile: rows, vectors
     bool direct;                // has kernels that may read a B that was not packed
     gemm_tile_fn *const *tiles; // [kind][rows - 1][vectors - 1]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How one matrix product is cut up: made by ../gemm.c, walked by ../gemm_walk.c.
+// How one matrix product is cut up: made by ../gemm_plan.c, walked by ../gemm_walk.c.
 #ifndef KERN_GEMM_PLAN_H
 #define KERN_GEMM_PLAN_H
 
@@ -34,9 +34,17 @@ struct gemm_plan {
     int64_t batch; // of the product under way, for done
 };
 
-// Runs a plan on this thread: scratch of a_bytes + b_bytes.
+// The plan of g's first product (sizes not 0) for a team of threads.
+void kern_gemm_plan(struct gemm_plan *p, const struct kern_gemm *g, int threads);
+// The same without blocks, when there is nothing to pack and one block of k; else false.
+bool kern_gemm_plan_small(struct gemm_plan *p, const struct kern_gemm *g);
+size_t kern_gemm_plan_bytes(const struct gemm_plan *p, int threads); // of scratch
+
+// Runs a small plan.
+void kern_gemm_walk_small(const struct gemm_plan *p);
+// Runs a plan on this thread.
 void kern_gemm_walk(const struct gemm_plan *p, unsigned char *scratch);
-// Runs a plan with a team: scratch of 2 * a_bytes + threads * b_bytes.
+// Runs a plan with a team.
 struct gemm_crew {
     int threads;
     kern_gemm_for *run;
