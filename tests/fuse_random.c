@@ -169,7 +169,9 @@ static ir_ref make_view(struct random_graph *r, ir_ref x) {
         int axis = (int)random_below(r, (uint32_t)rank);
         int64_t step = (int64_t)random_below(r, 5) - 2, d = ir_dims(r->g, x)[axis];
         if (d && chance(r, 3)) return ir_index(r->g, x, axis, random_below(r, (uint32_t)d));
-        return ir_slice(r->g, x, axis, chance(r, 2) ? WEFT_NONE : (int64_t)random_below(r, 3), chance(r, 2) ? WEFT_NONE : -1, step ? step : -1);
+        int64_t from = random_below(r, (uint32_t)d + 1), count = 1 + random_below(r, 3);
+        if (chance(r, 2)) return ir_slice(r->g, x, axis, from, from + count, 1);
+        return ir_slice(r->g, x, axis, chance(r, 2) ? WEFT_NONE : from, WEFT_NONE, step ? step : -1);
     }
     case 5:
         if (rank < 2) return x;

@@ -36,6 +36,48 @@ static void sort_axes(const struct fuse_access *a, int n, bool outputs_first, in
         }
 }
 
+// ---- temporaries ---------------------------------------------------------------------------------------------
+// Readers that number elements in row-major order need them that way.
+static bool is_free(struct fuse_work *w, const struct fuse_access *a) {
+    if (!a->o.out || a->o.buffer != NEST_TEMP || sink_at(w, a->sink)->g) return false;
+    for (uint32_t i = w->head[a->node]; i; i = value_at(w, i)->next)
+        if (value_at(w, i)->kind == V_LOAD && value_at(w, i)->map->linear) return false;
+    return true;
+}
+
+static bool lay_out(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_access *a, const int *axis) {
+    struct fuse_sink *s = sink_at(w, a->sink);
+    const int64_t *dims = ir_dims(w->g, s->node);
+    int rank = ir_at(w->g, s->node)->rank, node_axis[WEFT_MAX_RANK + 1], f = 0;
+    int64_t *strides = ARENA_ARRAY(&w->arena, int64_t, rank + 1);
+    int64_t step = (int64_t)dtype_size((weft_dtype)a->o.dtype);
+    if (!strides) return false;
+    for (int i = 0; i < rank; i++)
+        if (dims[i] != 1) node_axis[f++] = i; // stored under the identity
+    for (int k = c->nf - 1; k >= 0; k--) {
+        strides[node_axis[axis[k]]] = a->stride[axis[k]] = step;
+        step *= c->dim[axis[k]];
+    }
+    s->strides = strides;
+    return true;
+}
+
+bool axes_lay_out(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_access *a, int n) {
+    int axis[WEFT_MAX_RANK + 1];
+    bool some = false;
+    for (int i = 0; i < n; i++)
+        if (is_free(w, &a[i])) {
+            memset(a[i].stride, 0, sizeof a[i].stride); // does not vote
+            some = true;
+        }
+    for (int k = 0; k < c->nf; k++)
+        axis[k] = k;
+    if (some) sort_axes(a, n, true, axis, c->nf);
+    for (int i = 0; i < n && some; i++)
+        if (is_free(w, &a[i]) && !lay_out(w, c, &a[i], axis)) return false;
+    return true;
+}
+
 // ---- groups --------------------------------------------------------------------------------------------
 struct groups {
     int n, inner[NEST_DIMS];

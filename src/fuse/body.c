@@ -123,7 +123,7 @@ static bool add_store(struct body *b, uint32_t sink) {
     const struct fuse_sink *s = sink_at(w, sink);
     const struct fuse_value *v = value_at(w, s->value); // its map, even when it is another's double
     struct fuse_access *a = &b->access[b->naccess];
-    *a = (struct fuse_access){.value = value_final(w, s->value), .node = s->node, .index = {-1, -1}};
+    *a = (struct fuse_access){.value = value_final(w, s->value), .node = s->node, .sink = sink, .index = {-1, -1}};
     a->o.dtype = ir_at(w->g, s->node)->dtype;
     a->o.buffer = s->buffer;
     a->o.buf = s->buf;
@@ -226,6 +226,7 @@ static void count_sections(struct body *b) {
 bool body_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s) {
     struct body b = {.w = w, .cluster = cluster};
     if (!collect(&b) || !find_accesses(&b)) return false;
+    if (!cluster_at(w, cluster)->run && !axes_lay_out(w, cluster_at(w, cluster), b.access, b.naccess)) return false;
     axes_choose(w, cluster_at(w, cluster), b.access, b.naccess, &b.axes);
     for (int i = 0; i < b.nitem; i++)
         if (b.item[i].need) find_level(&b, &b.item[i]);

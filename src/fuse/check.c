@@ -72,7 +72,9 @@ static bool check_operand(const struct checker *k, const struct nest_operand *o,
     case NEST_LEAF: return (!o->out && check_leaf(k, o, low, high)) || WRONG(k, "bad leaf operand");
     case NEST_TEMP: return check_temp(k, o, low, high);
     case NEST_OUT: return o->buf < (uint32_t)k->p->nroot || WRONG(k, "no output %" PRIu32, o->buf);
-    case NEST_GUARD: return (o->out && o->buf < (uint32_t)k->p->nguard) || WRONG(k, "bad guard operand");
+    case NEST_GUARD:
+        return (o->out && o->buf < (uint32_t)k->p->nguard && low == 0 && high == 1) ||
+               WRONG(k, "bad guard operand");
     case NEST_CONST:
         return (!o->out && o->cls == NEST_SCALAR && o->buf < (uint32_t)k->p->nconst &&
                 ir_at(k->g, k->p->constant[o->buf])->dtype == o->dtype) ||

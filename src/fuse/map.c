@@ -87,11 +87,10 @@ static bool split_digit(const int64_t *fdim, int nf, int64_t weight, int64_t *re
         if (steps <= 0) c = r = 0;
         if (r < 0) r += weight;
         if (r && r > (weight - 1) / steps) r -= weight;
-        if (r < 0 && -r > (weight - 1) / steps) return false;
+        if (r < 0 && -r > (weight - 1) / steps) return false; // nor may r * steps overflow
         digit[1 + k] = (c - r) / weight;
         rest[1 + k] = r;
         *(r < 0 ? &least : &most) += r * steps;
-        if (most - least >= weight) return false;
     }
     int64_t low = rest[0] + least, q = low / weight;
     if (low % weight < 0) q--;

@@ -46,9 +46,9 @@ bool array_address(struct fuse_work *w, ir_ref leaf, const struct fuse_map *m, i
 bool sink_address(struct fuse_work *w, const struct fuse_sink *s, const struct fuse_map *m,
                   int64_t *offset, int64_t *stride) {
     int64_t strides[WEFT_MAX_RANK];
-    strides_of(w, s->shape, s->buffer, s->buf, strides);
+    if (!s->strides) strides_of(w, s->shape, s->buffer, s->buf, strides);
     if (s->g) m = map_compose(w, s->g, m);
-    return m && map_address(w, m, ir_dims(w->g, s->shape), strides, offset, stride);
+    return m && map_address(w, m, ir_dims(w->g, s->shape), s->strides ? s->strides : strides, offset, stride);
 }
 
 bool value_address(struct fuse_work *w, const struct fuse_value *v, int64_t *offset, int64_t *stride) {
@@ -159,6 +159,7 @@ static bool can_store(struct fuse_work *w, ir_ref n, uint32_t value) {
     const struct fuse_value *v = value_at(w, value);
     const struct fuse_cluster *c = cluster_at(w, cluster_find(w, v->cluster));
     if (v->kind == V_LOAD || !home_fits(w, n, value)) return false;
+    if (v->kind == V_PENDING && is_repeated(w, value)) return false;
     if (!map_is_identity(w, c, v->map, n, true) &&
         !(c->run && map_is_identity(w, c, v->map, n, false)))
         return false;

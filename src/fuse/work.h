@@ -49,6 +49,7 @@ struct fuse_value {
 struct fuse_sink {
     ir_ref node, shape;      // shape: the node whose shape the place has
     const struct fuse_map *g;
+    const int64_t *strides;  // of a temporary that is not dense in C order; else NULL
     uint8_t buffer;          // NEST_OUT, NEST_TEMP, NEST_GUARD
     uint32_t buf, value;     // value: the one that is stored; 0 until placed
     uint32_t next;           // of the same node; later of the same cluster
@@ -171,7 +172,8 @@ struct fuse_access {
     int64_t stride[WEFT_MAX_RANK + 1];
     uint64_t axes;             // of F that matter to it
     uint32_t value;            // read: the value; written: the value that is stored
-    uint32_t node;
+    ir_ref node;
+    uint32_t sink;             // written: where
     bool kept;                 // written once per element that the run leaves
     int16_t index[2];          // number of its operand, plain and late; -1: none yet
 };
@@ -187,6 +189,8 @@ struct fuse_axes {
 };
 void axes_choose(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_access *a, int n,
                  struct fuse_axes *x);
+// Gives temporaries that a map stores the order of axes that its other operands have.
+bool axes_lay_out(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_access *a, int n);
 bool body_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s);
 void matmul_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s);
 bool memory_plan(struct fuse_work *w);
