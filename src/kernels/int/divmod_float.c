@@ -31,6 +31,11 @@ static double long_division(double x, double y) {
     return from64(r >> 52 ? ((uint64_t)(b.e - up) << 52) | (r & 0xfffffffffffffu) : r);
 }
 
+// of a remainder and another operand; by sign bits, since selects between booleans do not vectorise
+RECIPE_FN int signs_differ(double m, double y) {
+    return (m != 0.0) & (int)((bits64(m) ^ bits64(y)) >> 63);
+}
+
 // |x / y| may reach 2^limit or more: judged by the exponents; 0, infinities and NaN are not rare
 RECIPE_FN int far_apart(double x, double y, int64_t limit) {
     int64_t ex = (int64_t)(bits64(x) >> 52) & 0x7ff, ey = (int64_t)(bits64(y) >> 52) & 0x7ff;
@@ -41,8 +46,9 @@ RECIPE_FN int far_apart(double x, double y, int64_t limit) {
 // the remainder with the sign of x and, in *quotient, x / y truncated, for |x / y| < 2^53
 RECIPE_FN double near_fmod(double x, double y, double *quotient) {
     double q = __builtin_trunc(x / y), r = fma64(-q, y, x);
-    int beyond = (r < 0.0) ^ (x < 0.0) && r != 0.0; // rounding carried x / y up to the next integer
-    double back = beyond ? sign64(abs64(y), x) : 0.0, one = beyond ? sign64(1.0, x * y) : 0.0;
+    int beyond = signs_differ(r, x); // rounding carried x / y up to the next integer
+    double step = sign64(abs64(y), x), unit = sign64(1.0, x * y);
+    double back = beyond ? step : 0.0, one = beyond ? unit : 0.0;
     int less = abs64(x) < abs64(y); // also every finite x against an infinite y
     *quotient = less ? 0.0 : q - one;
     return less ? x : r + back;
@@ -53,8 +59,6 @@ static double far_fmod(double x, double y) {
 }
 
 // ---- Python's signs ---------------------------------------------------------------------------------
-RECIPE_FN int signs_differ(double m, double y) { return (m != 0.0) & ((m < 0.0) != (y < 0.0)); }
-
 RECIPE_FN double remainder_of(double m, double y) {
     double r = signs_differ(m, y) ? m + y : m;
     return m == 0.0 ? sign64(0.0, y) : r;
@@ -75,7 +79,8 @@ KERNEL2_RARE(remainder, f64, mod_one_f64, rare_f64, mod_far_f64)
 RECIPE_FN double div_one_f64(double x, double y) {
     double q, m = near_fmod(x, y, &q), ratio = x / y;
     double d = signs_differ(m, y) ? q - 1.0 : q;
-    d = d == 0.0 ? sign64(0.0, ratio) : d;
+    double zero = sign64(0.0, ratio);
+    d = d == 0.0 ? zero : d;
     d = m == m ? d : (double)NAN;
     return y == 0.0 ? ratio : d;
 }
@@ -108,7 +113,8 @@ RECIPE_FN float div_of_f32(float m, float x, float y) {
     d = signs_differ((double)m, (double)y) ? d - 1.0f : d;
     float f = __builtin_floorf(d);
     f = d - f > 0.5f ? f + 1.0f : f;
-    f = d == 0.0f ? sign32(0.0f, ratio) : f;
+    float zero = sign32(0.0f, ratio);
+    f = d == 0.0f ? zero : f;
     return y == 0.0f ? ratio : f;
 }
 RECIPE_FN float div_one_f32(float x, float y) {

@@ -2,7 +2,8 @@
 // asin, acos, atan, atan2 of f32, through f64 arithmetic.
 //
 // The methods of itrig_f64.c with shorter polynomials (relative error 2^-31 and 2^-31.7) and nothing carried
-// in two parts: f64 has 29 bits to spare. Measured maximum error: see kernels.def. Special values as there.
+// in two parts: f64 has 29 bits to spare. Special values as there. Measured maximum error, ULP: asin 0.505 at
+// -0x1.2db064p-1, acos 0.504 at 0x1.d34d94p-1, atan 0.507 at 0x1.fbcd1cp-4, atan2 0.507.
 #include "itrig.h"
 
 RECIPE_FN double atan_poly(double z) {

@@ -5,7 +5,8 @@
 // lost in the quotient restored from its exact remainder, then the multiple of pi/2 added in two parts. atan2
 // the same with t = min/max of the magnitudes. asin, acos: up to 1/2 directly, x + x^3 R(x^2) (2^-59.9);
 // beyond through asin x = pi/2 - 2 asin s, s = sqrt((1 - x)/2), the square root's remainder restored likewise.
-// Measured maximum error: see kernels.def. Zeros keep their sign, subnormals are returned as they are;
+// Measured maximum error, ULP: asin 0.654 at 0x1.0aa1a2fd8e696p-1, acos 0.644 at 0x1.1a5e941fa9cc9p-1, atan 0.830 at
+// 0x1.f4ee0347e3cf8p-1, atan2 0.791 at 0x1.6dacbe9479977p+0, 0x1.722bfc48ef476p+0. Zeros keep their sign, subnormals are returned as they are;
 // |x| > 1 gives NaN for asin and acos; atan2 has the special values of C's Annex F.
 #include "itrig.h"
 

@@ -6,7 +6,8 @@
 // multiple of pi is subtracted in three parts (53 + 30 + 53 bits of pi) exactly enough for r = hi + lo to have
 // 58 good bits beyond hi's last; beyond, huge_angle does it with integers. The odd polynomials are minimax
 // (relative error 2^-61.5 and 2^-64.5) and their first terms are carried as hi + lo.
-// Measured maximum error: see kernels.def; witnesses stand beside the recipes.
+// Measured maximum error, ULP: sin 0.515 at 0x1.92017d7c77942p+0, cos 0.517 at 0x1.9adaa1438c051p-21,
+// tan 0.514 at 0x1.d774cd9dd298cp+5.
 // NaN and infinities give NaN, zeros keep their sign, subnormals are returned as they are (cos: 1).
 #include "math.h"
 #include "trig_huge.h"
