@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// All 2^32 arguments of the unary f32 kernels: exhaustive_f32 [-jN] [family ...], default every family.
+// All 2^32 arguments of the unary f32 kernels: exhaustive_f32 [-jN] [family ...], default every
+// family.
 //
-// The reference is the f64 kernel of the family, which test_math holds to at most one ULP of a double:
-// that shifts an error measured in ULP of a float by at most 2^-29. The worst argument found is then
-// judged by MPFR. Each slice of arguments is also run on the next lower instruction set (not on
-// base, whose software FMA would take hours) and must give the same bits. Prints one line a family; exit
-// status 1 if one exceeds its row in kernels.def.
+// The reference is the f64 kernel of the family, which test_math holds to at most one ULP of a
+// double: that shifts an error measured in ULP of a float by at most 2^-29. The worst argument
+// found is then judged by MPFR. Each slice of arguments is also run on the next lower instruction
+// set (not on base, whose software FMA would take hours) and must give the same bits. Prints one
+// line a family; exit status 1 if one exceeds its row in kernels.def.
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -85,8 +86,10 @@ static bool examine(const struct kern_row *row, int threads) {
     struct found found[THREADS_MAX] = {0}, worst = {0};
     pthread_t ids[THREADS_MAX];
     int started = 0;
-    for (int i = 0; i < threads; i++) found[i].job = &job;
-    while (started + 1 < threads && !pthread_create(&ids[started], NULL, work, &found[started])) started++;
+    for (int i = 0; i < threads; i++)
+        found[i].job = &job;
+    while (started + 1 < threads && !pthread_create(&ids[started], NULL, work, &found[started]))
+        started++;
     work(&found[started]);
     for (int i = 0; i <= started; i++) {
         if (i < started) pthread_join(ids[i], NULL);
@@ -98,8 +101,8 @@ static bool examine(const struct kern_row *row, int threads) {
     row->fn(&y, &x, NULL, 1);
     const double exact = mathref_ulp(row->family, WEFT_F32, (double)x, 0.0, (double)y);
     const bool good = MAX_OF(exact, worst.ulp) <= row->ulp && !worst.differing;
-    printf("%-10s %.6f ULP (allowed %.3f) at %a, %.9g%s\n", mathref_name(row->family), exact, row->ulp,
-           (double)x, (double)x, good ? "" : "  FAILED");
+    printf("%-10s %.6f ULP (allowed %.3f) at %a, %.9g%s\n", mathref_name(row->family), exact,
+           row->ulp, (double)x, (double)x, good ? "" : "  FAILED");
     if (worst.differing) printf("%-10s %u results differ on avx2\n", "", worst.differing);
     if (isinf(worst.ulp) && !isinf(exact)) printf("%-10s the two kernels disagree there\n", "");
     fflush(stdout);

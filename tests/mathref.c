@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The elementary functions in high precision (MPFR), and the distance of a result from them in ULP.
 //
-// 160 bits: the argument reductions are MPFR's own and exact; the composite functions (sigmoid, silu,
-// softplus, gelu) are written so that nothing cancels, or lose at most a few dozen bits. Special values
-// are those of C Annex F, which MPFR follows; where a composite has a limit it is set by hand.
+// 160 bits: the argument reductions are MPFR's own and exact; the composite functions (sigmoid,
+// silu, softplus, gelu) are written so that nothing cancels, or lose at most a few dozen bits.
+// Special values are those of C Annex F, which MPFR follows; where a composite has a limit it is
+// set by hand.
 #include <math.h>
 #include <mpfr.h>
 
@@ -151,7 +152,8 @@ double mathref_value(enum kern_family f, double a, double b) {
 
 double mathref_ulp(enum kern_family f, weft_dtype type, double a, double b, double got) {
     const long digits = type == WEFT_F64 ? 53 : 24;
-    const long emax = type == WEFT_F64 ? 1024 : 128, emin = 3 - emax - digits; // 2^emin: least number
+    const long emax = type == WEFT_F64 ? 1024 : 128,
+               emin = 3 - emax - digits; // 2^emin: least number
     evaluate(f, a, b);
     if (mpfr_nan_p(r)) return isnan(got) ? 0.0 : HUGE_VAL;
     if (isnan(got)) return HUGE_VAL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Every floating-point kernel of the registry: its error against MPFR, its special values, the same bits
-// on every instruction set, and the same bits at every length, offset and place.
+// Every floating-point kernel of the registry: its error against MPFR, its special values, the same
+// bits on every instruction set, and the same bits at every length, offset and place.
 //
-// The error is measured on the best row of the machine; the rows for other instruction sets are held to
-// the same bits. Rows the processor cannot run are left out and logged.
+// The error is measured on the best row of the machine; the rows for other instruction sets are
+// held to the same bits. Rows the processor cannot run are left out and logged.
 #include <criterion/criterion.h>
 #include <float.h>
 #include <stdlib.h>
@@ -16,7 +16,9 @@ static uint64_t seed(void) {
     return s ? strtoull(s, NULL, 0) : 20240229u;
 }
 
-static double unit(uint64_t *state) { return (double)(next_random(state) >> 11) * 0x1p-53; }
+static double unit(uint64_t *state) {
+    return (double)(next_random(state) >> 11) * 0x1p-53;
+}
 
 // One operand: any bits, the range where exponentials live, near 1, near 0, all magnitudes, near 0.
 static double pick(weft_dtype t, uint64_t *state) {
@@ -101,18 +103,20 @@ struct worst {
 static void judge(const struct kern_row *r, const struct batch *s, size_t n, struct worst *w) {
     for (size_t i = 0; i < n; i++) {
         const double a = load(r->dtype, s->a, i), b = load(r->dtype, s->b, i);
-        const double got = load(r->dtype, s->out, i), ulp = mathref_ulp(r->family, r->dtype, a, b, got);
+        const double got = load(r->dtype, s->out, i),
+                     ulp = mathref_ulp(r->family, r->dtype, a, b, got);
         if (ulp > w->ulp) *w = (struct worst){ulp, a, b, got};
     }
 }
 static void report(const struct kern_row *r, const struct worst *w) {
     cr_log_info("%s: %.4f ULP at %a, %a", r->symbol, w->ulp, w->a, w->b);
-    cr_expect(w->ulp <= r->ulp, "%s: %g ULP, allowed %g, at %a, %a (%.9g, %.9g): got %.17g, exactly %.17g",
-              r->symbol, w->ulp, r->ulp, w->a, w->b, w->a, w->b, w->got,
-              mathref_value(r->family, w->a, w->b));
+    cr_expect(w->ulp <= r->ulp,
+              "%s: %g ULP, allowed %g, at %a, %a (%.9g, %.9g): got %.17g, exactly %.17g", r->symbol,
+              w->ulp, r->ulp, w->a, w->b, w->a, w->b, w->got, mathref_value(r->family, w->a, w->b));
 }
 
-// ---- the error ------------------------------------------------------------------------------------------
+// ---- the error
+// ------------------------------------------------------------------------------------------
 static void measure(weft_dtype t, int batches) {
     static struct batch s;
     uint64_t state = seed();
@@ -132,8 +136,12 @@ static void measure(weft_dtype t, int batches) {
     cr_assert(rows > 0);
     mathref_free();
 }
-Test(math, error_f64) { measure(WEFT_F64, 60); }
-Test(math, error_f32) { measure(WEFT_F32, 50); }
+Test(math, error_f64) {
+    measure(WEFT_F64, 60);
+}
+Test(math, error_f32) {
+    measure(WEFT_F32, 50);
+}
 
 // Every 76003rd float in the order of bits, for unary functions.
 Test(math, error_f32_stride) {
@@ -157,17 +165,107 @@ Test(math, error_f32_stride) {
     mathref_free();
 }
 
-// ---- special values ---------------------------------------------------------------------------------------
-static const double edges[] = {
-    0.0, 1.0, 0.5, 2.0, 3.0, 1.5, 10.0, 100.0, 1000.0, 1e-10, 1e-16, 1e-20, 0x1p-53, 0x1p-54, 0x1p-24, 0x1p-25,
-    INFINITY, DBL_MAX, DBL_MIN, 5e-324, 1e-310, FLT_MAX, FLT_MIN, 1e-45, 1e-40, 1023.0, 1024.0, 1022.0, 1074.0,
-    1075.0, 1075.5, 127.0, 128.0, 126.0, 149.0, 150.0, 150.5, 709.5, 709.782712893384, 709.79, 710.0, 710.4758600739439,
-    710.47586007394398, 708.39641853226408, 708.3964185322641, 708.4, 745.13, 745.1332191019411, 745.2, 745.14, 800.0,
-    88.5, 88.72283, 88.72284, 87.5, 87.33654, 87.33655, 87.4, 89.0, 89.41598, 89.41599, 103.97, 103.98, 103.9, 20.0, 22.0,
-    50.0, 1e4, 8.0, 9.0, 10.5, 36.5, 37.5, 16.5, 17.5, 0x1p52, 0x1p53, 0x1p24, 9007199254740993.0, 1e300, 1e30, 1e22,
-    3.141592653589793, 1.5707963267948966, 0.7853981633974483, 0.9999999999999999, 1.0000000000000002,
-    0.99999994, 1.0000001, 0.3333333333333333, 1.0 / 3.0, 7.0, 0.6931471805599453, 0.021660849392498290,
-    0.02166085, 0.9791666, 1.0208333, 0x1.6ap0, 0x1.6ap-1};
+// ---- special values
+// ---------------------------------------------------------------------------------------
+static const double edges[] = {0.0,
+                               1.0,
+                               0.5,
+                               2.0,
+                               3.0,
+                               1.5,
+                               10.0,
+                               100.0,
+                               1000.0,
+                               1e-10,
+                               1e-16,
+                               1e-20,
+                               0x1p-53,
+                               0x1p-54,
+                               0x1p-24,
+                               0x1p-25,
+                               INFINITY,
+                               DBL_MAX,
+                               DBL_MIN,
+                               5e-324,
+                               1e-310,
+                               FLT_MAX,
+                               FLT_MIN,
+                               1e-45,
+                               1e-40,
+                               1023.0,
+                               1024.0,
+                               1022.0,
+                               1074.0,
+                               1075.0,
+                               1075.5,
+                               127.0,
+                               128.0,
+                               126.0,
+                               149.0,
+                               150.0,
+                               150.5,
+                               709.5,
+                               709.782712893384,
+                               709.79,
+                               710.0,
+                               710.4758600739439,
+                               710.47586007394398,
+                               708.39641853226408,
+                               708.3964185322641,
+                               708.4,
+                               745.13,
+                               745.1332191019411,
+                               745.2,
+                               745.14,
+                               800.0,
+                               88.5,
+                               88.72283,
+                               88.72284,
+                               87.5,
+                               87.33654,
+                               87.33655,
+                               87.4,
+                               89.0,
+                               89.41598,
+                               89.41599,
+                               103.97,
+                               103.98,
+                               103.9,
+                               20.0,
+                               22.0,
+                               50.0,
+                               1e4,
+                               8.0,
+                               9.0,
+                               10.5,
+                               36.5,
+                               37.5,
+                               16.5,
+                               17.5,
+                               0x1p52,
+                               0x1p53,
+                               0x1p24,
+                               9007199254740993.0,
+                               1e300,
+                               1e30,
+                               1e22,
+                               3.141592653589793,
+                               1.5707963267948966,
+                               0.7853981633974483,
+                               0.9999999999999999,
+                               1.0000000000000002,
+                               0.99999994,
+                               1.0000001,
+                               0.3333333333333333,
+                               1.0 / 3.0,
+                               7.0,
+                               0.6931471805599453,
+                               0.021660849392498290,
+                               0.02166085,
+                               0.9791666,
+                               1.0208333,
+                               0x1.6ap0,
+                               0x1.6ap-1};
 
 static void try_edges(const struct kern_row *r, double around) {
     static struct batch s;
@@ -190,8 +288,8 @@ static void try_edges(const struct kern_row *r, double around) {
     store(r->dtype, s.a, n, NAN), store(r->dtype, s.b, n++, NAN);
     r->fn(s.out, s.a, s.b, n);
     judge(r, &s, n, &w);
-    cr_expect(w.ulp <= r->ulp, "%s: %g ULP at %a, %a: got %.17g, exactly %.17g", r->symbol, w.ulp, w.a, w.b,
-              w.got, mathref_value(r->family, w.a, w.b));
+    cr_expect(w.ulp <= r->ulp, "%s: %g ULP at %a, %a: got %.17g, exactly %.17g", r->symbol, w.ulp,
+              w.a, w.b, w.got, mathref_value(r->family, w.a, w.b));
 }
 static void edges_of(weft_dtype t) {
     const struct kern_row *r;
@@ -202,9 +300,14 @@ static void edges_of(weft_dtype t) {
         }
     mathref_free();
 }
-Test(math, edges_f64) { edges_of(WEFT_F64); }
-Test(math, edges_f32) { edges_of(WEFT_F32); }
+Test(math, edges_f64) {
+    edges_of(WEFT_F64);
+}
+Test(math, edges_f32) {
+    edges_of(WEFT_F32);
+}
 
+// clang-format off
 #define INF INFINITY
 static const struct {
     enum kern_family family;
@@ -248,8 +351,10 @@ static const struct {
 #undef CASE
 #undef BOTH
 };
+// clang-format on
 
-// The table itself, on every row that runs here; NaN operands alone must give NaN but for pow and hypot.
+// The table itself, on every row that runs here; NaN operands alone must give NaN but for pow and
+// hypot.
 Test(math, special_values) {
     for (size_t i = 0; i < COUNT_OF(exact); i++) {
         const struct kern_row *r;
@@ -263,14 +368,16 @@ Test(math, special_values) {
             got = load(r->dtype, &got, 0);
             if (r->dtype == WEFT_F32) want = (double)(float)want;
             cr_expect(isnan(want) ? isnan(got) : got == want && !signbit(got) == !signbit(want),
-                      "%s(%.17g, %.17g): %.17g, not %.17g", r->symbol, exact[i].a, exact[i].b, got, want);
+                      "%s(%.17g, %.17g): %.17g, not %.17g", r->symbol, exact[i].a, exact[i].b, got,
+                      want);
             rows++;
         }
         cr_assert(rows > 0 || exact[i].family == KERN_F_atan2);
     }
 }
 
-// ---- the same bits ----------------------------------------------------------------------------------------
+// ---- the same bits
+// ----------------------------------------------------------------------------------------
 static void compare_all(weft_dtype t, int batches) {
     static struct batch s, other;
     uint64_t state = seed() + 1;
@@ -280,21 +387,27 @@ static void compare_all(weft_dtype t, int batches) {
         if (r->isa != KERN_BASE) continue;
         for (int k = 0; k < batches; k++) {
             fill(&s, r, &state);
-            for (size_t e = 0; k == 0 && e < COUNT_OF(edges); e++) store(t, s.a, e, e & 1 ? edges[e] : -edges[e]);
+            for (size_t e = 0; k == 0 && e < COUNT_OF(edges); e++)
+                store(t, s.a, e, e & 1 ? edges[e] : -edges[e]);
             r->fn(s.out, s.a, s.b, BATCH);
             for (size_t j = 0; (q = next_row(&j, t));) {
                 if (q->family != r->family || q == r) continue;
                 q->fn(other.out, s.a, s.b, BATCH);
                 for (size_t e = 0; e < BATCH; e++)
-                    cr_assert(same_element(t, (char *)s.out + e * width, (char *)other.out + e * width),
-                              "%s and %s differ at %a, %a: %a, %a", r->symbol, q->symbol, load(t, s.a, e),
-                              load(t, s.b, e), load(t, s.out, e), load(t, other.out, e));
+                    cr_assert(
+                        same_element(t, (char *)s.out + e * width, (char *)other.out + e * width),
+                        "%s and %s differ at %a, %a: %a, %a", r->symbol, q->symbol, load(t, s.a, e),
+                        load(t, s.b, e), load(t, s.out, e), load(t, other.out, e));
             }
         }
     }
 }
-Test(math, same_bits_f64) { compare_all(WEFT_F64, 40); }
-Test(math, same_bits_f32) { compare_all(WEFT_F32, 40); }
+Test(math, same_bits_f64) {
+    compare_all(WEFT_F64, 40);
+}
+Test(math, same_bits_f32) {
+    compare_all(WEFT_F32, 40);
+}
 
 // n elements that end at a guard page, at every length to 130 and offsets before it, also in place.
 static void try_place(const struct kern_row *r, const struct batch *s, struct guard g[3], size_t n,
@@ -309,7 +422,8 @@ static void try_place(const struct kern_row *r, const struct batch *s, struct gu
         cr_assert(same_element(r->dtype, o + i * width, (const char *)s->out + i * width),
                   "%s: element %zu of %zu, gap %zu", r->symbol, i, n, gap);
     for (unsigned char *p = g[2].base; p < g[2].base + g[2].size; p++)
-        if (p < o || p >= o + bytes) cr_assert(*p == 0x5a, "%s: writes outside, n %zu", r->symbol, n);
+        if (p < o || p >= o + bytes)
+            cr_assert(*p == 0x5a, "%s: writes outside, n %zu", r->symbol, n);
     r->fn(a, a, b, n);
     for (size_t i = 0; i < n; i++)
         cr_assert(same_element(r->dtype, a + i * width, (const char *)s->out + i * width),
@@ -333,19 +447,26 @@ static void places(weft_dtype t) {
         for (size_t n = 0; n <= 130; n++)
             try_place(r, &s, g, n, (n * 7 % 9) * width + (n % 5 == 4 ? 3 : 0));
     }
-    for (int i = 0; i < 3; i++) guard_free(&g[i]);
+    for (int i = 0; i < 3; i++)
+        guard_free(&g[i]);
 }
-Test(math, places_f64) { places(WEFT_F64); }
-Test(math, places_f32) { places(WEFT_F32); }
+Test(math, places_f64) {
+    places(WEFT_F64);
+}
+Test(math, places_f32) {
+    places(WEFT_F32);
+}
 
-// ---- the registry -----------------------------------------------------------------------------------------
+// ---- the registry
+// -----------------------------------------------------------------------------------------
 Test(math, registry) {
     size_t n;
     const struct kern_row *rows = kern_rows(&n);
     for (size_t i = 0; i < n; i++) {
         const struct kern_row *r = kern_find(rows[i].family, rows[i].dtype, rows[i].isa);
         cr_assert(r && r->fn && r->isa == rows[i].isa && r <= &rows[i], "%s", rows[i].symbol);
-        cr_assert(kern_find(rows[i].family, rows[i].dtype, KERN_BASE), "%s: no base row", rows[i].symbol);
+        cr_assert(kern_find(rows[i].family, rows[i].dtype, KERN_BASE), "%s: no base row",
+                  rows[i].symbol);
     }
     cr_assert(!kern_find(KERN_F_exp, WEFT_I32, KERN_AVX512));
     cr_assert(kern_isa_capped(WEFT_ISA_SCALAR) == KERN_BASE);

@@ -2,9 +2,10 @@
 // The machine: which kernels may run on it, and how large its caches are.
 //
 // An instruction set counts only when the processor has every feature its sources are compiled for
-// (x86-64-v3 and -v4) and the operating system saves the registers (XGETBV); a processor with half of a
-// level gets the level below. Detection costs about a hundred cycles and is not cached: it is done
-// once per context. Cache sizes come from the C library; a size that is unknown gets a common one.
+// (x86-64-v3 and -v4) and the operating system saves the registers (XGETBV); a processor with half
+// of a level gets the level below. Detection costs about a hundred cycles and is not cached: it is
+// done once per context. Cache sizes come from the C library; a size that is unknown gets a common
+// one.
 #include <unistd.h>
 
 #include "kern.h"
@@ -25,8 +26,7 @@ static uint64_t saved_state(void) {
 enum kern_isa kern_isa_detect(void) {
     const unsigned v3_1c = bit_FMA | bit_MOVBE | bit_OSXSAVE | bit_AVX | bit_F16C;
     const unsigned v3_7b = bit_BMI | bit_AVX2 | bit_BMI2;
-    const unsigned v4_7b =
-        bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
+    const unsigned v4_7b = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
     unsigned a, b, c, d, ext_c = 0, b7 = 0;
     if (!__get_cpuid(1, &a, &b, &c, &d)) return KERN_BASE;
     if (!has_all(c, v3_1c)) return KERN_BASE; // also guards XGETBV

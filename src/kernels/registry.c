@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The table of kernels: kernels.def expanded into rows, and the choice among them.
 //
-// In: a family, a dtype and an instruction set. Out: the row to call, or NULL. The table is constant
-// data; the choice is a scan, made once per context and operation, never per call. Among the rows that
-// may run the highest instruction set wins, and among equals the earliest row, so that an assembly
-// kernel listed before its C recipe is preferred and the recipe stays reachable as its oracle.
+// In: a family, a dtype and an instruction set. Out: the row to call, or NULL. The table is
+// constant data; the choice is a scan, made once per context and operation, never per call. Among
+// the rows that may run the highest instruction set wins, and among equals the earliest row, so
+// that an assembly kernel listed before its C recipe is preferred and the recipe stays reachable as
+// its oracle.
 #include "kern.h"
 
 #define KERN(family, dtype, isa, symbol, ulp) extern kern_map symbol;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // sigmoid, silu, softplus and gelu_tanh, f64.
 //
-// All rest on e = e^-|v| in head and tail. sigmoid(v) = n / (1 + e), n = 1 for v >= 0 and e otherwise; the
-// quotient and its correction are kept apart until the last operation. silu = v sigmoid(v); gelu_tanh =
-// x sigmoid(v), v = x (A + B x^2) in head and tail, since an error of v is one of the result where v is
-// large; softplus = max(v, 0) + log(1 + e). Results near the subnormal numbers are computed 2^64 times larger.
+// All rest on e = e^-|v| in head and tail. sigmoid(v) = n / (1 + e), n = 1 for v >= 0 and e
+// otherwise; the quotient and its correction are kept apart until the last operation. silu = v
+// sigmoid(v); gelu_tanh = x sigmoid(v), v = x (A + B x^2) in head and tail, since an error of v is
+// one of the result where v is large; softplus = max(v, 0) + log(1 + e). Results near the subnormal
+// numbers are computed 2^64 times larger.
 #include "exp.h"
 #include "log.h"
 
@@ -77,8 +78,7 @@ RECIPE_FN vd gelu_tanh_one(vd x) {
     vd c = lt_d(x, -30.0, -30.0, lt_d(30.0, x, 30.0, x)); // beyond: 0 and x
     struct ddv v = gelu_argument(c), s = sigmoid_dd(v.hi, v.lo);
     vd y = lt_d(30.0, x, x, fma_d(x, s.hi, x * s.lo));
-    if (any_lt_d(v.hi, -SIGMOID_FAR))
-        y = lt_d(v.hi, -SIGMOID_FAR, far_exp_times(c, v.hi, v.lo), y);
+    if (any_lt_d(v.hi, -SIGMOID_FAR)) y = lt_d(v.hi, -SIGMOID_FAR, far_exp_times(c, v.hi, v.lo), y);
     return y;
 }
 VKERNEL1(gelu_tanh, f64, gelu_tanh_one)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // sigmoid, silu, softplus and gelu_tanh, f32: the methods of activation.c in floats.
 //
-// sigmoid(v) = n / (1 + e), e = e^-|v| in head and tail; silu = v sigmoid(v); gelu_tanh = x sigmoid(v),
-// v = x (A + B x^2) in head and tail; softplus = max(v, 0) + log(1 + e). Results near the subnormal numbers
-// are computed 2^64 times larger.
+// sigmoid(v) = n / (1 + e), e = e^-|v| in head and tail; silu = v sigmoid(v); gelu_tanh = x
+// sigmoid(v), v = x (A + B x^2) in head and tail; softplus = max(v, 0) + log(1 + e). Results near
+// the subnormal numbers are computed 2^64 times larger.
 #include "exp_f32.h"
 #include "log_f32.h"
 
@@ -76,8 +76,7 @@ RECIPE_FN vs gelu_tanh_one(vs x) {
     vs c = lt_s(x, -12.0f, -12.0f, lt_s(12.0f, x, 12.0f, x)); // beyond: 0 and x
     struct sdv v = gelu_argument(c), s = sigmoid_sd(v.hi, v.lo);
     vs y = lt_s(12.0f, x, x, fma_s(x, s.hi, x * s.lo));
-    if (any_lt_s(v.hi, -SIGMOID_FAR))
-        y = lt_s(v.hi, -SIGMOID_FAR, far_exp_times(c, v.hi, v.lo), y);
+    if (any_lt_s(v.hi, -SIGMOID_FAR)) y = lt_s(v.hi, -SIGMOID_FAR, far_exp_times(c, v.hi, v.lo), y);
     return y;
 }
 VKERNEL1(gelu_tanh, f32, gelu_tanh_one)

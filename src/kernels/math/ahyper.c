@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // asinh, acosh and atanh, f64, from log(1 + v), v in head and tail (log.h).
 //
-//     asinh |x| = log1p(|x| + x^2 / (1 + sqrt(1 + x^2)))        acosh x = log1p(t + sqrt(t (t + 2))), t = x - 1
-//     atanh |x| = log1p(2 |x| / (1 - |x|)) / 2
+//     asinh |x| = log1p(|x| + x^2 / (1 + sqrt(1 + x^2)))        acosh x = log1p(t + sqrt(t (t +
+//     2))), t = x - 1 atanh |x| = log1p(2 |x| / (1 - |x|)) / 2
 //
 // The square root of acosh and the quotient of atanh carry their remainders, since v there inherits
 // their errors whole; so does the quotient of asinh. Beyond 2^500 the first two are
-// log x + log 2. Odd functions take the sign of x at the end. acosh x < 1 and atanh |x| > 1 are NaN,
-// atanh +-1 +-inf.
+// log x + log 2. Odd functions take the sign of x at the end. acosh x < 1 and atanh |x| > 1 are
+// NaN, atanh +-1 +-inf.
 #include "exp.h"
 #include "log.h"
 

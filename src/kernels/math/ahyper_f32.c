@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// asinh, acosh and atanh, f32: the methods of ahyper.c in floats, from log(1 + v), v in head and tail.
+// asinh, acosh and atanh, f32: the methods of ahyper.c in floats, from log(1 + v), v in head and
+// tail.
 //
-//     asinh |x| = log1p(|x| + x^2 / (1 + sqrt(1 + x^2)))        acosh x = log1p(t + sqrt(t (t + 2))), t = x - 1
-//     atanh |x| = log1p(2 |x| / (1 - |x|)) / 2
+//     asinh |x| = log1p(|x| + x^2 / (1 + sqrt(1 + x^2)))        acosh x = log1p(t + sqrt(t (t +
+//     2))), t = x - 1 atanh |x| = log1p(2 |x| / (1 - |x|)) / 2
 //
-// Beyond 2^60 the first two are log x + log 2. acosh x < 1 and atanh |x| > 1 are NaN, atanh +-1 +-inf.
+// Beyond 2^60 the first two are log x + log 2. acosh x < 1 and atanh |x| > 1 are NaN, atanh +-1
+// +-inf.
 #include "exp_f32.h"
 #include "log_f32.h"
 

@@ -2,11 +2,13 @@
 // exp and exp2, f64. The method is that of exp.h; exp2 reduces exactly: r = x - n/16.
 //
 // Maximum error 0.544 ULP, exp at -0x1.90c78470a534ap+2, exp2 at -0x1.0c6f075e0157p+1.
-// Specials: NaN gives NaN, +inf and overflow +inf, -inf and underflow +0; subnormal results are rounded
-// once, out of line.
+// Specials: NaN gives NaN, +inf and overflow +inf, -inf and underflow +0; subnormal results are
+// rounded once, out of line.
 #include "exp.h"
 
-RECIPE_FN vd exp_one(vd x) { return exp_join(exp_split(x), x); }
+RECIPE_FN vd exp_one(vd x) {
+    return exp_join(exp_split(x), x);
+}
 VKERNEL1(exp, f64, exp_one)
 
 // 2^r = 1 + r (c1 + r q(r)), |r| <= 1/32

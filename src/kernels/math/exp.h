@@ -3,24 +3,46 @@
 //
 //     e^x = 2^k 2^(i/16) e^r,   n = 16k + i = nint(16 x / ln 2),   |r| <= ln 2 / 32
 //
-// The table holds 2^(i/16) as head and tail. x - n L1 is exact (L1 = ln2/16 rounded: the difference has
-// at most 53 bits), n L2 is added to it; the part of r lost in that addition is kept for those who need
-// it. e^r - 1 = r + r^2 q(r), q of degree 5 (minimax, error 2^-64 of e^r).
+// The table holds 2^(i/16) as head and tail. x - n L1 is exact (L1 = ln2/16 rounded: the difference
+// has at most 53 bits), n L2 is added to it; the part of r lost in that addition is kept for those
+// who need it. e^r - 1 = r + r^2 q(r), q of degree 5 (minimax, error 2^-64 of e^r).
 #ifndef WEFT_KERN_MATH_EXP_H
 #define WEFT_KERN_MATH_EXP_H
 
 #include "vec.h"
 
-static const double exp_head[16] = {
-    0x1p0,                0x1.0b5586cf9890fp0, 0x1.172b83c7d517bp0, 0x1.2387a6e756238p0,
-    0x1.306fe0a31b715p0,  0x1.3dea64c123422p0, 0x1.4bfdad5362a27p0, 0x1.5ab07dd485429p0,
-    0x1.6a09e667f3bcdp0,  0x1.7a11473eb0187p0, 0x1.8ace5422aa0dbp0, 0x1.9c49182a3f09p0,
-    0x1.ae89f995ad3adp0,  0x1.c199bdd85529cp0, 0x1.d5818dcfba487p0, 0x1.ea4afa2a490dap0};
-static const double exp_tail[16] = {
-    0x0p0,                  0x1.8a62e4adc610bp-54,  -0x1.19041b9d78a76p-55, 0x1.9b07eb6c70573p-54,
-    0x1.6f46ad23182e4p-55,  0x1.ada0911f09ebcp-55,  0x1.d4397afec42e2p-56,  0x1.6324c054647adp-54,
-    -0x1.bdd3413b26456p-54, -0x1.41577ee04992fp-55, 0x1.6e9f156864b27p-54,  0x1.c7c46b071f2bep-56,
-    0x1.7a1cd345dcc81p-54,  0x1.11065895048ddp-55,  0x1.2ed02d75b3707p-55,  -0x1.e9c23179c2893p-54};
+static const double exp_head[16] = {0x1p0,
+                                    0x1.0b5586cf9890fp0,
+                                    0x1.172b83c7d517bp0,
+                                    0x1.2387a6e756238p0,
+                                    0x1.306fe0a31b715p0,
+                                    0x1.3dea64c123422p0,
+                                    0x1.4bfdad5362a27p0,
+                                    0x1.5ab07dd485429p0,
+                                    0x1.6a09e667f3bcdp0,
+                                    0x1.7a11473eb0187p0,
+                                    0x1.8ace5422aa0dbp0,
+                                    0x1.9c49182a3f09p0,
+                                    0x1.ae89f995ad3adp0,
+                                    0x1.c199bdd85529cp0,
+                                    0x1.d5818dcfba487p0,
+                                    0x1.ea4afa2a490dap0};
+static const double exp_tail[16] = {0x0p0,
+                                    0x1.8a62e4adc610bp-54,
+                                    -0x1.19041b9d78a76p-55,
+                                    0x1.9b07eb6c70573p-54,
+                                    0x1.6f46ad23182e4p-55,
+                                    0x1.ada0911f09ebcp-55,
+                                    0x1.d4397afec42e2p-56,
+                                    0x1.6324c054647adp-54,
+                                    -0x1.bdd3413b26456p-54,
+                                    -0x1.41577ee04992fp-55,
+                                    0x1.6e9f156864b27p-54,
+                                    0x1.c7c46b071f2bep-56,
+                                    0x1.7a1cd345dcc81p-54,
+                                    0x1.11065895048ddp-55,
+                                    0x1.2ed02d75b3707p-55,
+                                    -0x1.e9c23179c2893p-54};
 
 #define EXP_MAGIC 0x1.8p52 // adding it rounds to an integer, found in the low bits
 #define EXP_16_LN2 0x1.71547652b82fep4
@@ -41,8 +63,12 @@ RECIPE_FN vd exp_q(vd r) {
 }
 
 // The bits to add to a double to scale it by 2^k, where the low bits of n are 16k + i.
-RECIPE_FN vu exp_scale(vu n) { return (n & ~15ul) << 48; }
-RECIPE_FN vd exp_scaled(vd x, vu scale) { return from_u(bits_d(x) + scale); }
+RECIPE_FN vu exp_scale(vu n) {
+    return (n & ~15ul) << 48;
+}
+RECIPE_FN vd exp_scaled(vd x, vu scale) {
+    return from_u(bits_d(x) + scale);
+}
 
 // e^x = 2^k (head + tail), tail not rounded into head; |x| < 2^15
 struct exp_parts {
@@ -68,7 +94,9 @@ RECIPE_FN struct exp_parts exp_split2(vd x, vd xl) {
     vd p = fma_d(r * r, exp_q(r), r);
     return (struct exp_parts){head, fma_d(head, p, lut16_d(exp_tail, n)), exp_scale(n)};
 }
-RECIPE_FN vd exp_power(vu scale) { return from_u(0x3ff0000000000000u + scale); } // 2^k
+RECIPE_FN vd exp_power(vu scale) {
+    return from_u(0x3ff0000000000000u + scale);
+} // 2^k
 
 // e^(x + xl) as head and tail, |x| at most 708.39
 RECIPE_FN struct ddv exp_dd(vd x, vd xl) {
@@ -100,8 +128,8 @@ RECIPE_FN struct ddv div_dd(struct ddv n, struct ddv d) {
     return (struct ddv){q, rest * inv};
 }
 
-// 2^k (head + tail) where the result is subnormal, rounded once: it is moved so that the unit in the
-// last place of 1 is the one of a subnormal number, added to 1 with its error, and moved back.
+// 2^k (head + tail) where the result is subnormal, rounded once: it is moved so that the unit in
+// the last place of 1 is the one of a subnormal number, added to 1 with its error, and moved back.
 RECIPE_FN vd exp_join_tiny(struct exp_parts e) {
     vd up = from_u(0x7fd0000000000000u + e.scale); // 2^(k+1022)
     vd sum = e.head + e.tail, err = e.tail - (sum - e.head);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // exp and exp2, f32. The method is that of exp_f32.h; exp2 reduces exactly: r = x - n/16.
 //
-// Specials: NaN gives NaN, +inf and overflow +inf, -inf and underflow +0; subnormal results are rounded
-// once, out of line.
+// Specials: NaN gives NaN, +inf and overflow +inf, -inf and underflow +0; subnormal results are
+// rounded once, out of line.
 #include "exp_f32.h"
 
-RECIPE_FN vs exp_one(vs x) { return exps_join(exps_split(x), x); }
+RECIPE_FN vs exp_one(vs x) {
+    return exps_join(exps_split(x), x);
+}
 VKERNEL1(exp, f32, exp_one)
 
 // 2^r = 1 + r (c1 + r (c2 + r c3)), |r| <= 1/32

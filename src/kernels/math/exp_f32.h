@@ -3,21 +3,23 @@
 //
 //     e^x = 2^k 2^(i/16) e^r,   n = 16k + i = nint(16 x / ln 2),   |r| <= ln 2 / 32
 //
-// x - n L1 is exact here too: a multiple of 2^-28 (or of x's own unit) below 2^-5. e^r - 1 = r + r^2 q(r),
-// q of degree 1 (error 2^-29.2 of the result), or 2 (2^-36.5) where the result is e^x - 1.
+// x - n L1 is exact here too: a multiple of 2^-28 (or of x's own unit) below 2^-5. e^r - 1 = r +
+// r^2 q(r), q of degree 1 (error 2^-29.2 of the result), or 2 (2^-36.5) where the result is e^x
+// - 1.
 #ifndef WEFT_KERN_MATH_EXP_F32_H
 #define WEFT_KERN_MATH_EXP_F32_H
 
 #include "vec.h"
 
-static const float exps_head[16] = {
-    0x1p0f, 0x1.0b5586p0f, 0x1.172b84p0f, 0x1.2387a6p0f, 0x1.306fep0f, 0x1.3dea64p0f,
-    0x1.4bfdaep0f, 0x1.5ab07ep0f, 0x1.6a09e6p0f, 0x1.7a1148p0f, 0x1.8ace54p0f, 0x1.9c4918p0f,
-    0x1.ae89fap0f, 0x1.c199bep0f, 0x1.d5818ep0f, 0x1.ea4afap0f};
+static const float exps_head[16] = {0x1p0f,        0x1.0b5586p0f, 0x1.172b84p0f, 0x1.2387a6p0f,
+                                    0x1.306fep0f,  0x1.3dea64p0f, 0x1.4bfdaep0f, 0x1.5ab07ep0f,
+                                    0x1.6a09e6p0f, 0x1.7a1148p0f, 0x1.8ace54p0f, 0x1.9c4918p0f,
+                                    0x1.ae89fap0f, 0x1.c199bep0f, 0x1.d5818ep0f, 0x1.ea4afap0f};
 static const float exps_tail[16] = {
-    0x0p0f, 0x1.9f3122p-25f, -0x1.c15742p-27f, 0x1.ceac48p-25f, 0x1.4636e2p-25f, 0x1.824684p-25f,
-    -0x1.593abcp-25f, -0x1.5bd5ecp-27f, 0x1.9fcef4p-26f, -0x1.829fdp-25f, 0x1.15506ep-27f,
-    0x1.51f848p-27f, -0x1.a94b14p-26f, -0x1.3d56b2p-27f, -0x1.822dbcp-27f, 0x1.52486cp-27f};
+    0x0p0f,           0x1.9f3122p-25f,  -0x1.c15742p-27f, 0x1.ceac48p-25f,
+    0x1.4636e2p-25f,  0x1.824684p-25f,  -0x1.593abcp-25f, -0x1.5bd5ecp-27f,
+    0x1.9fcef4p-26f,  -0x1.829fdp-25f,  0x1.15506ep-27f,  0x1.51f848p-27f,
+    -0x1.a94b14p-26f, -0x1.3d56b2p-27f, -0x1.822dbcp-27f, 0x1.52486cp-27f};
 
 #define EXPS_MAGIC 0x1.8p23f
 #define EXPS_16_LN2 0x1.715476p4f
@@ -28,9 +30,15 @@ static const float exps_tail[16] = {
 #define EXPS_MIN -0x1.5d589ep6f // log of 2^-126, or the float above it
 #define EXPS_ZERO -0x1.ap6f     // below log of 2^-150: here the result is 0 at the latest
 
-RECIPE_FN vw exps_scale(vw n) { return (n & ~15u) << 19; }
-RECIPE_FN vs exps_scaled(vs x, vw scale) { return from_w(bits_s(x) + scale); }
-RECIPE_FN vs exps_power(vw scale) { return from_w(0x3f800000u + scale); } // 2^k
+RECIPE_FN vw exps_scale(vw n) {
+    return (n & ~15u) << 19;
+}
+RECIPE_FN vs exps_scaled(vs x, vw scale) {
+    return from_w(bits_s(x) + scale);
+}
+RECIPE_FN vs exps_power(vw scale) {
+    return from_w(0x3f800000u + scale);
+} // 2^k
 
 // e^x = 2^k (head + tail)
 struct exps_parts {

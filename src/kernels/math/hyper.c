@@ -3,9 +3,9 @@
 //
 //     tanh = E / (E + 2)     sinh = (E + E / (E + 1)) / 2     cosh = (e^|x| + e^-|x|) / 2
 //
-// The quotients are corrected by their remainder, so that only the last rounding counts. Odd functions
-// take the sign of x at the end, which gives -0 as well. Beyond 709 sinh and cosh are e^|x| / 2 and expm1
-// is e^x; tanh is 1 from 20 on, expm1 -1 below -64.
+// The quotients are corrected by their remainder, so that only the last rounding counts. Odd
+// functions take the sign of x at the end, which gives -0 as well. Beyond 709 sinh and cosh are
+// e^|x| / 2 and expm1 is e^x; tanh is 1 from 20 on, expm1 -1 below -64.
 #include "exp.h"
 
 RECIPE_FN vd expm1_one(vd x) {

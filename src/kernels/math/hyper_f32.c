@@ -2,8 +2,8 @@
 // expm1, tanh, sinh and cosh, f32, by the method of hyper.c in floats: from E = e^|x| - 1 in head
 // and tail.
 //
-// Odd functions take the sign of x at the end, which gives -0 as well. expm1 is e^x above 88 and -1 below
-// -32; tanh is 1 from 10 on; sinh and cosh are e^|x| / 2 above 88. NaN gives NaN.
+// Odd functions take the sign of x at the end, which gives -0 as well. expm1 is e^x above 88 and -1
+// below -32; tanh is 1 from 10 on; sinh and cosh are e^|x| / 2 above 88. NaN gives NaN.
 #include "exp_f32.h"
 
 RECIPE_FN vs expm1_one(vs x) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // log, log2, log10 and log1p, f64, by the core of log.h.
 //
-// Specials: log of +-0 is -inf, of a negative number NaN, of +inf +inf; log2 of a power of two is exact.
-// Zeros, negative and subnormal numbers leave the main line for a vector that holds one; a subnormal is
-// scaled by 2^54. log1p(+-0) = +-0, log1p(-1) = -inf.
+// Specials: log of +-0 is -inf, of a negative number NaN, of +inf +inf; log2 of a power of two is
+// exact. Zeros, negative and subnormal numbers leave the main line for a vector that holds one; a
+// subnormal is scaled by 2^54. log1p(+-0) = +-0, log1p(-1) = -inf.
 #include "log.h"
 
 #define LOG_TINY(name, t, join)                                                                    \

@@ -3,11 +3,12 @@
 //
 //     x = 2^k m,  0.698 <= m < 1.396,    log x = k log 2 - log c + log(1 + r),   r = m c - 1
 //
-// c, one of 16 by the leading bits of m, is near 1/m and 1 around m = 1, so |r| < 0.0298. It was searched
-// such that -log c is a multiple of 2^-43 (base 2: -42, base 10: -44) to within 2^-64; with log 2 split
-// the same way, w = k log2_head - log c is exact. m c = p + p' exactly and p - 1 is exact, so r + p' is
-// exact. w is 0 or larger than r, hence w + r = hi + lo exactly. log(1+r) = r - r^2/2 + r^3 q(r), q of
-// degree 7 (minimax, error 2^-66). For other bases r is multiplied by 1/ln b in two pieces.
+// c, one of 16 by the leading bits of m, is near 1/m and 1 around m = 1, so |r| < 0.0298. It was
+// searched such that -log c is a multiple of 2^-43 (base 2: -42, base 10: -44) to within 2^-64;
+// with log 2 split the same way, w = k log2_head - log c is exact. m c = p + p' exactly and p - 1
+// is exact, so r + p' is exact. w is 0 or larger than r, hence w + r = hi + lo exactly. log(1+r) =
+// r - r^2/2 + r^3 q(r), q of degree 7 (minimax, error 2^-66). For other bases r is multiplied by
+// 1/ln b in two pieces.
 #ifndef WEFT_KERN_MATH_LOG_H
 #define WEFT_KERN_MATH_LOG_H
 
@@ -22,33 +23,42 @@ struct log_table {
 static const struct log_table log_natural = {
     {0x1.66c6245986f0cp0, 0x1.57b88bc07d529p0, 0x1.49e108f313e5ap0, 0x1.3d1c1f48646b1p0,
      0x1.314abcd14873dp0, 0x1.2652a7dd5d9a4p0, 0x1.1c1d92525bf1dp0, 0x1.12979f88af9fp0,
-     0x1.09afb8414dcb4p0, 0x1p0, 0x1.e6a79c6f798c2p-1, 0x1.cb5d322cf258bp-1,
-     0x1.b2f96247a21edp-1, 0x1.9d0abdc86817ep-1, 0x1.8937586c16e5ap-1, 0x1.77350e5c11877p-1},
+     0x1.09afb8414dcb4p0, 0x1p0, 0x1.e6a79c6f798c2p-1, 0x1.cb5d322cf258bp-1, 0x1.b2f96247a21edp-1,
+     0x1.9d0abdc86817ep-1, 0x1.8937586c16e5ap-1, 0x1.77350e5c11877p-1},
     {-0x1.599d957b9b8p-2, -0x1.2db9623bf9p-2, -0x1.03a23ee83dp-2, -0x1.b66ac14ec3p-3,
      -0x1.68a26edee8p-3, -0x1.1db223c674p-3, -0x1.aad13cad1ep-4, -0x1.1f2b966acap-4,
      -0x1.303ea24ebp-5, 0x0p0, 0x1.9fe7d4a1f8p-5, 0x1.bc57337876p-4, 0x1.4de6def12dp-3,
      0x1.b7dc3002b4p-3, 0x1.0e4cdafbb48p-2, 0x1.3e4e6f9548p-2},
-    0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45, 1.0, 0.0};
+    0x1.62e42fefa38p-1,
+    0x1.ef35793c7673p-45,
+    1.0,
+    0.0};
 static const struct log_table log_binary = {
     {0x1.66c61db5c8f0cp0, 0x1.57b8853704529p0, 0x1.49e0f2b8eee5ap0, 0x1.3d1c08ce356b1p0,
      0x1.314ac99dde73dp0, 0x1.2652be046b9a4p0, 0x1.1c1d951e23f1dp0, 0x1.129781f4169fp0,
-     0x1.09afe148a2cb4p0, 0x1p0, 0x1.e6a71494cf8c2p-1, 0x1.cb5d2d15e058bp-1,
-     0x1.b2f966a4be1edp-1, 0x1.9d0a982bf417ep-1, 0x1.89378da278e5ap-1, 0x1.77350df31f877p-1},
+     0x1.09afe148a2cb4p0, 0x1p0, 0x1.e6a71494cf8c2p-1, 0x1.cb5d2d15e058bp-1, 0x1.b2f966a4be1edp-1,
+     0x1.9d0a982bf417ep-1, 0x1.89378da278e5ap-1, 0x1.77350df31f877p-1},
     {-0x1.f29e109385p-2, -0x1.b34ba6c9p-2, -0x1.7692225f7fp-2, -0x1.3c3fda6f62p-2,
      -0x1.0424ccd51p-2, -0x1.9c2ce67398p-3, -0x1.33e252459ep-3, -0x1.9e4a164444p-4,
      -0x1.b6f5ca343p-5, 0x0p0, 0x1.2c09a28758p-4, 0x1.4086465406p-3, 0x1.e1b7d3caeep-3,
      0x1.3d4b46e693p-2, 0x1.85f52ddff7p-2, 0x1.cb38154fp-2},
-    1.0, 0.0, 0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56};
+    1.0,
+    0.0,
+    0x1.71547652b82fep0,
+    0x1.777d0ffda0d24p-56};
 static const struct log_table log_decimal = {
     {0x1.66c60b5215f0cp0, 0x1.57b83de7e5529p0, 0x1.49e1373c49e5ap0, 0x1.3d1c247be76b1p0,
      0x1.314ac86a1673dp0, 0x1.2652c0dd389a4p0, 0x1.1c1d963dd0f1dp0, 0x1.1297a9fc289fp0,
-     0x1.09afd1b002cb4p0, 0x1p0, 0x1.e6a71345078c2p-1, 0x1.cb5d598f1e58bp-1,
-     0x1.b2f8ecda9a1edp-1, 0x1.9d0af7eb1017ep-1, 0x1.8936ffd2c8e5ap-1, 0x1.7734d16325877p-1},
+     0x1.09afd1b002cb4p0, 0x1p0, 0x1.e6a71345078c2p-1, 0x1.cb5d598f1e58bp-1, 0x1.b2f8ecda9a1edp-1,
+     0x1.9d0af7eb1017ep-1, 0x1.8936ffd2c8e5ap-1, 0x1.7734d16325877p-1},
     {-0x1.2c32691a12p-3, -0x1.06123a01228p-3, -0x1.c308ab853fp-4, -0x1.7ccdfbce2dp-4,
      -0x1.393e82acb9p-4, -0x1.f04f247894p-5, -0x1.72bac54edp-5, -0x1.f2deb6c49p-6,
      -0x1.084621a044p-6, 0x0p0, 0x1.6948175454p-6, 0x1.81f1d8ab6cp-5, 0x1.2207e137bdp-4,
      0x1.7e0dc6cc11p-4, 0x1.d590d0c75dp-4, 0x1.147ac892f5p-3},
-    0x1.34413509f78p-2, 0x1.fef311f12b358p-46, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57};
+    0x1.34413509f78p-2,
+    0x1.fef311f12b358p-46,
+    0x1.bcb7b1526e50ep-2,
+    0x1.95355baaafad3p-57};
 
 #define LOG_OFF 0x3fe6555500000000u // bits of the least m
 #define LOG_MIN 0x1p-1022

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Shared by the recipes of this folder: names, bit casts, exact sums and products, and the array loops.
+// Shared by the recipes of this folder: names, bit casts, exact sums and products, and the array
+// loops.
 //
-// A recipe is a branch-free scalar function; a kernel is one line that hands it to a map. The maps work
-// in blocks of a fixed number of elements, so that the compiler vectorises one loop without a remainder;
-// the last, incomplete block goes through a padded copy. Each element thus sees the same operations
-// wherever it stands. Every source here is compiled once per instruction set (KERN_VARIANT).
+// A recipe is a branch-free scalar function; a kernel is one line that hands it to a map. The maps
+// work in blocks of a fixed number of elements, so that the compiler vectorises one loop without a
+// remainder; the last, incomplete block goes through a padded copy. Each element thus sees the same
+// operations wherever it stands. Every source here is compiled once per instruction set
+// (KERN_VARIANT).
 #ifndef WEFT_KERN_MATH_H
 #define WEFT_KERN_MATH_H
 
@@ -46,7 +48,8 @@
         map2_rare_##t(out, a, b, n, one, rare, slow);                                              \
     }
 
-// ---- bits -------------------------------------------------------------------------------------------
+// ---- bits
+// -------------------------------------------------------------------------------------------
 RECIPE_FN uint64_t bits64(double x) {
     uint64_t u;
     memcpy(&u, &x, sizeof u);
@@ -67,17 +70,28 @@ RECIPE_FN float from32(uint32_t u) {
     memcpy(&x, &u, sizeof x);
     return x;
 }
-RECIPE_FN double fma64(double a, double b, double c) { return __builtin_fma(a, b, c); }
-RECIPE_FN float fma32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-RECIPE_FN double abs64(double x) { return __builtin_fabs(x); }
-RECIPE_FN float abs32(float x) { return __builtin_fabsf(x); }
+RECIPE_FN double fma64(double a, double b, double c) {
+    return __builtin_fma(a, b, c);
+}
+RECIPE_FN float fma32(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+RECIPE_FN double abs64(double x) {
+    return __builtin_fabs(x);
+}
+RECIPE_FN float abs32(float x) {
+    return __builtin_fabsf(x);
+}
 // x with the sign of s; x must be >= +0 (or NaN)
 RECIPE_FN double sign64(double x, double s) {
     return from64(bits64(x) | (bits64(s) & 0x8000000000000000u));
 }
-RECIPE_FN float sign32(float x, float s) { return from32(bits32(x) | (bits32(s) & 0x80000000u)); }
+RECIPE_FN float sign32(float x, float s) {
+    return from32(bits32(x) | (bits32(s) & 0x80000000u));
+}
 
-// ---- exact sums and products: value + error ------------------------------------------------------------
+// ---- exact sums and products: value + error
+// ------------------------------------------------------------
 struct dd64 {
     double hi, lo;
 };
@@ -95,9 +109,15 @@ RECIPE_FN struct dd64 two_prod(double a, double b) {
     return (struct dd64){p, fma64(a, b, -p)};
 }
 
-// ---- array loops ------------------------------------------------------------------------------------
-// BLOCK elements at a time. out may equal a or b exactly, which ivdep permits: an element is read
-// before it is written and no other element depends on it.
+// ---- array loops
+// ------------------------------------------------------------------------------------ BLOCK
+// elements at a time. out may equal a or b exactly, which ivdep permits: an element is read before
+// it is written and no other element depends on it.
+#ifdef __clang__
+#define MAP_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MAP_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 #define BLOCK_f64 16
 #define BLOCK_f32 32
 

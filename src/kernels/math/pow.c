@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT
 // pow, f64 and f32: x^y = e^(y log |x|), with the sign of an odd power.
 //
-// f64: an error of y log x is one of the result, up to 745 times larger than relative; so log x is had to
-// 2^-67. On top of log.h: the table's rounding as a third column; r, r^2 / 2 and r^3 / 3 in head and tail,
-// summed exactly from the largest; r^4 q(r), q of degree 8 (minimax, 2^-77). f32: the same path in plain
-// doubles with shorter polynomials, 2^-40 for the logarithm and 2^-36 for the exponential.
-// Zeros, infinities, NaN, subnormal x, and results outside the normal numbers leave the main line for a
-// vector that holds one. They follow C Annex F: x^0 = 1^y = 1 even for NaN, (-1)^(+-inf) = 1, ...
+// f64: an error of y log x is one of the result, up to 745 times larger than relative; so log x is
+// had to 2^-67. On top of log.h: the table's rounding as a third column; r, r^2 / 2 and r^3 / 3 in
+// head and tail, summed exactly from the largest; r^4 q(r), q of degree 8 (minimax, 2^-77). f32:
+// the same path in plain doubles with shorter polynomials, 2^-40 for the logarithm and 2^-36 for
+// the exponential. Zeros, infinities, NaN, subnormal x, and results outside the normal numbers
+// leave the main line for a vector that holds one. They follow C Annex F: x^0 = 1^y = 1 even for
+// NaN, (-1)^(+-inf) = 1, ...
 #include "exp.h"
 #include "log.h"
 
 // What the table's -log c lacks.
-static const double log_table_tail[16] = {
-    -0x1.c2e015b709b48p-66, 0x1.f509745ea3bd6p-67,  0x1.21a18acfe6f5cp-69,  0x1.732106ae2c67bp-67,
-    -0x1.5d8c34b1ec33ap-67, -0x1.109425b026226p-69, -0x1.9233621471bdbp-68, -0x1.f1f7c3fd4c90fp-66,
-    0x1.2c45db05a3c0ep-65,  0x0p0,                  0x1.73b7f0b936a93p-66,  -0x1.3eda97fa232b5p-68,
-    0x1.5434c6bcf3d53p-67,  0x1.74c5b9ff393f9p-68,  0x1.789c2e12c67f0p-67,  -0x1.1b440ffbac10ap-66};
+static const double log_table_tail[16] = {-0x1.c2e015b709b48p-66, 0x1.f509745ea3bd6p-67,
+                                          0x1.21a18acfe6f5cp-69,  0x1.732106ae2c67bp-67,
+                                          -0x1.5d8c34b1ec33ap-67, -0x1.109425b026226p-69,
+                                          -0x1.9233621471bdbp-68, -0x1.f1f7c3fd4c90fp-66,
+                                          0x1.2c45db05a3c0ep-65,  0x0p0,
+                                          0x1.73b7f0b936a93p-66,  -0x1.3eda97fa232b5p-68,
+                                          0x1.5434c6bcf3d53p-67,  0x1.74c5b9ff393f9p-68,
+                                          0x1.789c2e12c67f0p-67,  -0x1.1b440ffbac10ap-66};
 
 // (log(1+r) - r + r^2/2 - r^3/3) / r^4
 RECIPE_FN vd pow_q(vd r) {
@@ -42,7 +46,8 @@ RECIPE_FN struct ddv pow_log(vd x, vd shift) {
     t.lo = t.lo + fma_d(r.hi, s.lo, r.lo * s.hi);
     struct ddv h = prod_d(t.hi, VD(0x1.5555555555555p-2));
     h.lo = fma_d(t.lo, 0x1.5555555555555p-2, fma_d(t.hi, 0x1.5555555555555p-56, h.lo));
-    struct ddv a = fast_sum_d(w, r.hi), b = fast_sum_d(a.hi, -0.5 * s.hi), e = fast_sum_d(b.hi, h.hi);
+    struct ddv a = fast_sum_d(w, r.hi), b = fast_sum_d(a.hi, -0.5 * s.hi),
+               e = fast_sum_d(b.hi, h.hi);
     vd lo = fma_d(s.hi * s.hi, pow_q(r.hi), fma_d(-0.5, s.lo, wl) + r.lo);
     lo = lo + ((a.lo + b.lo) + (e.lo + h.lo));
     return fast_sum_d(e.hi, lo);
@@ -73,7 +78,8 @@ static __attribute__((noinline)) vd pow_rare(vd x, vd y) {
     vd a = abs_d(x), tiny = lt_d(a, 0x1p-1022, 1.0, 0.0);
     vd n = eq_d(tiny, 1.0, a * 0x1p54, a);
     vd yc = lt_d(y, -0x1p80, -0x1p80, lt_d(0x1p80, y, 0x1p80, y)); // keeps products finite
-    struct ddv l = pow_log(lt_d(0.0, n, lt_d(n, inf, n, 1.0), 1.0), -54.0 * tiny), p = prod_d(yc, l.hi);
+    struct ddv l = pow_log(lt_d(0.0, n, lt_d(n, inf, n, 1.0), 1.0), -54.0 * tiny),
+               p = prod_d(yc, l.hi);
     vd far = lt_d(800.0, abs_d(p.hi), 1.0, 0.0);
     p.lo = eq_d(far, 1.0, 0.0, fma_d(yc, l.lo, p.lo));
     p.hi = eq_d(far, 1.0, lt_d(p.hi, 0.0, -800.0, 800.0), p.hi);
@@ -81,7 +87,8 @@ static __attribute__((noinline)) vd pow_rare(vd x, vd y) {
     vd z = exp_scaled(e.head + e.tail, e.scale - (1ul << 52)) * 2.0; // k may be 1024
     z = lt_d(p.hi, -708.0, exp_join_tiny(e), z);
     z = lt_d(p.hi, -746.0, 0.0, lt_d(710.0, p.hi, inf, z));
-    vd low = lt_d(y, 0.0, inf, 0.0), high = lt_d(y, 0.0, 0.0, inf); // small and large numbers to the y
+    vd low = lt_d(y, 0.0, inf, 0.0),
+       high = lt_d(y, 0.0, 0.0, inf); // small and large numbers to the y
     z = eq_d(a, 0.0, low, eq_d(a, inf, high, z));
     z = eq_d(abs_d(y), inf, lt_d(a, 1.0, low, high), z);
     z = eq_d(a, 1.0, 1.0, z);
@@ -102,7 +109,8 @@ RECIPE_FN vd pow_one(vd x, vd y) {
 }
 VKERNEL2(pow, f64, pow_one)
 
-// ---- f32 through doubles --------------------------------------------------------------------------------
+// ---- f32 through doubles
+// --------------------------------------------------------------------------------
 RECIPE_FN vd pow_wide_one(vd x, vd y) {
     vu u = bits_d(abs_d(x)), d = u - LOG_OFF, i = d >> 48;
     vd k = from_u(((d + (1024ul << 52)) >> 52) | 0x4330000000000000u) - (0x1p52 + 1024);
@@ -121,7 +129,8 @@ RECIPE_FN vd pow_wide_one(vd x, vd y) {
     vu n = bits_d(m);
     vd head = lut16_d(exp_head, n);
     e = exp_scaled(fma_d(head, fma_d(t * t, e, t), head), exp_scale(n));
-    vd a = abs_d(x), fine = lt_d(0.0, a, lt_d(a, __builtin_inf(), lt_d(abs_d(y), 0x1p128, 1.0, 0.0), 0.0), 0.0);
+    vd a = abs_d(x),
+       fine = lt_d(0.0, a, lt_d(a, __builtin_inf(), lt_d(abs_d(y), 0x1p128, 1.0, 0.0), 0.0), 0.0);
     bool rare = any_eq_d(fine, 0.0);
     if (rare) e = eq_d(fine, 0.0, pow_rare(x, y), e);
     if (any_lt_d(x, 0.0) || rare) e = pow_sign(e, x, y);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // cbrt and hypot, f64 and f32.
 //
-// cbrt: |x| = 8^q z, 1 <= z < 8, z = 2^r m. y ~ m^(-1/3) 2^(-r/3) by a cubic (2^-11), one step of third
-// order (2^-32), c = z y^2, and one Newton step whose residual c^3 - z is had from exact products, so that
-// the last addition rounds an almost exact value. The result is never subnormal; a subnormal x is scaled.
-// hypot: x^2 + y^2 in head and tail, the root corrected by its remainder; operands outside 2^-400..2^500 are
-// scaled out of line, where an infinite operand wins over a NaN. The f32 forms are plain doubles, in
-// which neither squares nor subnormal floats need care.
+// cbrt: |x| = 8^q z, 1 <= z < 8, z = 2^r m. y ~ m^(-1/3) 2^(-r/3) by a cubic (2^-11), one step of
+// third order (2^-32), c = z y^2, and one Newton step whose residual c^3 - z is had from exact
+// products, so that the last addition rounds an almost exact value. The result is never subnormal;
+// a subnormal x is scaled. hypot: x^2 + y^2 in head and tail, the root corrected by its remainder;
+// operands outside 2^-400..2^500 are scaled out of line, where an infinite operand wins over a NaN.
+// The f32 forms are plain doubles, in which neither squares nor subnormal floats need care.
 #include "vec.h"
 
 static const double cbrt_scale[16] = {1.0, 0x1.965fea53d6e3dp-1, 0x1.428a2f98d728bp-1};
@@ -78,6 +78,7 @@ VKERNEL2(hypot, f64, hypot_one)
 
 RECIPE_FN vd hypot_wide_one(vd x, vd y) {
     vd h = sqrt_d(fma_d(x, x, y * y));
-    return eq_d(abs_d(x), __builtin_inf(), __builtin_inf(), eq_d(abs_d(y), __builtin_inf(), __builtin_inf(), h));
+    return eq_d(abs_d(x), __builtin_inf(), __builtin_inf(),
+                eq_d(abs_d(y), __builtin_inf(), __builtin_inf(), h));
 }
 VKERNEL2_WIDE(hypot, hypot_wide_one)

@@ -4,9 +4,10 @@
 //
 //     vd, vu   doubles and their bits as uint64_t       vs, vw   floats and their bits as uint32_t
 //
-// With AVX-512 and AVX2 these are GCC vectors of a full register; in the base variant they are plain
-// scalars, so that the same text is the scalar recipe. Operators work on both; an operand of a helper may
-// be a vector or a scalar constant. Every helper is one or two instructions and rounds like its scalar.
+// With AVX-512 and AVX2 these are GCC vectors of a full register; in the base variant they are
+// plain scalars, so that the same text is the scalar recipe. Operators work on both; an operand of
+// a helper may be a vector or a scalar constant. Every helper is one or two instructions and rounds
+// like its scalar.
 #ifndef WEFT_KERN_MATH_VEC_H
 #define WEFT_KERN_MATH_VEC_H
 
@@ -53,6 +54,7 @@ ROW(bits_s, vs, vw)
 ROW(from_w, vw, vs)
 #undef ROW
 
+// clang-format off
 // ---- one instruction each: fma, square root, select by comparison, any ----------------------------------
 #if defined(KERN_VARIANT_avx512)
 RECIPE_FN vd fma_vd(vd a, vd b, vd c) { return (vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
@@ -188,7 +190,9 @@ RECIPE_FN vd widen_hi(vs x) { return (double)x; }
 RECIPE_FN vs narrow(vd lo, vd hi) { (void)hi; return (float)lo; }
 #endif
 
-// ---- exact sums and products -----------------------------------------------------------------------------
+// clang-format on
+// ---- exact sums and products
+// -----------------------------------------------------------------------------
 struct ddv {
     vd hi, lo;
 };
@@ -221,7 +225,8 @@ RECIPE_FN struct sdv prod_s(vs a, vs b) {
     return (struct sdv){p, fma_s(a, b, -p)};
 }
 
-// ---- kernels ------------------------------------------------------------------------------------------
+// ---- kernels
+// ------------------------------------------------------------------------------------------
 #define VKERNEL1(family, t, one)                                                                   \
     kern_map KERN_NAME(family##_##t);                                                              \
     void KERN_NAME(family##_##t)(void *out, const void *a, const void *b, size_t n) {              \
