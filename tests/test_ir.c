@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Building graphs: the type operands meet in against NumPy's table, literals, shapes, the sentences of
-// errors, folds, conversions of constants against the compiler's own.
+// Building graphs: the type operands meet in against NumPy's table, literals, shapes, the sentences
+// of errors, folds, conversions of constants against the compiler's own.
 #include "ir/ir.h"
 #include "ir/graph.h"
 
@@ -27,11 +27,21 @@ static ir_ref leaf(struct ir_graph *g, weft_dtype t, int rank, const int64_t *di
 #define LEAF(g, t, ...)                                                                            \
     leaf(g, WEFT_##t, (int)COUNT_OF(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__})
 static ir_ref scalar(struct ir_graph *g, weft_dtype t) { return leaf(g, t, 0, NULL); }
-static ir_ref lit_int(struct ir_graph *g, int64_t v) { return ir_constant(g, WEFT_I64, &v, IR_WEAK_INT); }
-static ir_ref lit_uint(struct ir_graph *g, uint64_t v) { return ir_constant(g, WEFT_U64, &v, IR_WEAK_INT); }
-static ir_ref lit_float(struct ir_graph *g, double v) { return ir_constant(g, WEFT_F64, &v, IR_WEAK_FLOAT); }
-static ir_ref lit_bool(struct ir_graph *g, bool v) { return ir_constant(g, WEFT_BOOL, &v, IR_WEAK_BOOL); }
-static ir_ref strong(struct ir_graph *g, double v) { return ir_constant(g, WEFT_F64, &v, IR_STRONG); }
+static ir_ref lit_int(struct ir_graph *g, int64_t v) {
+    return ir_constant(g, WEFT_I64, &v, IR_WEAK_INT);
+}
+static ir_ref lit_uint(struct ir_graph *g, uint64_t v) {
+    return ir_constant(g, WEFT_U64, &v, IR_WEAK_INT);
+}
+static ir_ref lit_float(struct ir_graph *g, double v) {
+    return ir_constant(g, WEFT_F64, &v, IR_WEAK_FLOAT);
+}
+static ir_ref lit_bool(struct ir_graph *g, bool v) {
+    return ir_constant(g, WEFT_BOOL, &v, IR_WEAK_BOOL);
+}
+static ir_ref strong(struct ir_graph *g, double v) {
+    return ir_constant(g, WEFT_F64, &v, IR_STRONG);
+}
 static ir_ref un(struct ir_graph *g, enum ir_op op, ir_ref a) { return ir_map(g, op, &a); }
 static ir_ref bin(struct ir_graph *g, enum ir_op op, ir_ref a, ir_ref b) {
     return ir_map(g, op, (ir_ref[]){a, b});
@@ -59,9 +69,21 @@ static void done(struct ir_graph *g) {
     ir_graph_free(g);
 }
 
-// ---- promotion -----------------------------------------------------------------------------------------
-enum { B = WEFT_BOOL, I8 = WEFT_I8, I16 = WEFT_I16, I32 = WEFT_I32, I64 = WEFT_I64, U8 = WEFT_U8,
-       U16 = WEFT_U16, U32 = WEFT_U32, U64 = WEFT_U64, F32 = WEFT_F32, F64 = WEFT_F64, X = -1 };
+// ---- promotion --------------------------------------------------------------------------------
+enum {
+    B = WEFT_BOOL,
+    I8 = WEFT_I8,
+    I16 = WEFT_I16,
+    I32 = WEFT_I32,
+    I64 = WEFT_I64,
+    U8 = WEFT_U8,
+    U16 = WEFT_U16,
+    U32 = WEFT_U32,
+    U64 = WEFT_U64,
+    F32 = WEFT_F32,
+    F64 = WEFT_F64,
+    X = -1
+};
 // NumPy's result types, rows and columns in the order of weft_dtype
 static const int promoted[WEFT_DTYPE__N][WEFT_DTYPE__N] = {
     {B, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64},
@@ -82,8 +104,10 @@ Test(ir, promotion_is_numpys) {
     for (int a = 0; a < WEFT_DTYPE__N; a++) {
         for (int b = 0; b < WEFT_DTYPE__N; b++) {
             weft_dtype ta = (weft_dtype)a, tb = (weft_dtype)b;
-            cr_expect_eq((int)ir_promote(ta, tb), promoted[a][b], "%s %s", dtype_name(ta), dtype_name(tb));
-            ir_ref sum = bin(g, IR_add, leaf(g, ta, 1, (int64_t[]){3}), leaf(g, tb, 1, (int64_t[]){3}));
+            cr_expect_eq((int)ir_promote(ta, tb), promoted[a][b], "%s %s", dtype_name(ta),
+                         dtype_name(tb));
+            ir_ref sum =
+                bin(g, IR_add, leaf(g, ta, 1, (int64_t[]){3}), leaf(g, tb, 1, (int64_t[]){3}));
             cr_expect_eq((int)type(g, sum), promoted[a][b]);
         }
     }
@@ -91,8 +115,12 @@ Test(ir, promotion_is_numpys) {
     done(g);
 }
 
-// Types of results by rule: the operation, then for each dtype in order the result or X for WEFT_EDTYPE.
-static const struct { enum ir_op op; int result[WEFT_DTYPE__N]; } unary_types[] = {
+// Types of results by rule: the operation, then for each dtype in order the result or X for
+// WEFT_EDTYPE.
+static const struct {
+    enum ir_op op;
+    int result[WEFT_DTYPE__N];
+} unary_types[] = {
     {IR_neg, {X, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64}},
     {IR_abs, {B, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64}},
     {IR_sign, {X, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64}},
@@ -106,7 +134,11 @@ static const struct { enum ir_op op; int result[WEFT_DTYPE__N]; } unary_types[] 
     {IR_bitwise_not, {B, I8, I16, I32, I64, U8, U16, U32, U64, X, X}},
     {IR_isnan, {B, B, B, B, B, B, B, B, B, B, B}},
 };
-static const struct { enum ir_op op; int result[WEFT_DTYPE__N]; } same_types[] = { // both operands alike
+static const struct {
+    enum ir_op op;
+    int result[WEFT_DTYPE__N];
+} same_types[] = {
+    // both operands alike
     {IR_sub, {X, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64}},
     {IR_mul, {B, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64}},
     {IR_true_divide, {F64, F64, F64, F64, F64, F64, F64, F64, F64, F32, F64}},
@@ -124,7 +156,8 @@ static const struct { enum ir_op op; int result[WEFT_DTYPE__N]; } same_types[] =
 static void expect_result(struct ir_graph *g, ir_ref r, int want, const char *name, weft_dtype t) {
     if (want == X) {
         cr_expect_eq(r, IR_NONE, "%s of %s", name, dtype_name(t));
-        cr_expect_eq(ir_error(g)->status, WEFT_EDTYPE, "%s of %s: %s", name, dtype_name(t), ir_error(g)->text);
+        cr_expect_eq(ir_error(g)->status, WEFT_EDTYPE, "%s of %s: %s", name, dtype_name(t),
+                     ir_error(g)->text);
         err_clear(ir_error(g));
     } else {
         cr_expect_eq((int)type(g, r), want, "%s of %s", name, dtype_name(t));
@@ -134,7 +167,8 @@ static void expect_result(struct ir_graph *g, ir_ref r, int want, const char *na
 Test(ir, types_by_rule) {
     struct ir_graph *g = graph();
     for (int t = 0; t < WEFT_DTYPE__N; t++) {
-        ir_ref x = leaf(g, (weft_dtype)t, 1, (int64_t[]){3}), y = leaf(g, (weft_dtype)t, 2, (int64_t[]){3, 1});
+        ir_ref x = leaf(g, (weft_dtype)t, 1, (int64_t[]){3}),
+               y = leaf(g, (weft_dtype)t, 2, (int64_t[]){3, 1});
         for (size_t i = 0; i < COUNT_OF(unary_types); i++)
             expect_result(g, un(g, unary_types[i].op, x), unary_types[i].result[t],
                           ir_ops[unary_types[i].op].name, (weft_dtype)t);
@@ -150,12 +184,13 @@ Test(ir, every_operation_of_the_table_builds) {
     for (int op = IR_add; op < IR_cast; op++) {
         ir_ref x = LEAF(g, I32, 3), y = LEAF(g, I32, 2, 3), c = LEAF(g, BOOL, 3);
         ir_ref in[3] = {op == IR_where ? c : x, y, x};
-        cr_expect_neq(ir_map(g, (enum ir_op)op, in), IR_NONE, "%s: %s", ir_ops[op].name, ir_error(g)->text);
+        cr_expect_neq(ir_map(g, (enum ir_op)op, in), IR_NONE, "%s: %s", ir_ops[op].name,
+                      ir_error(g)->text);
     }
     done(g);
 }
 
-// ---- literals -------------------------------------------------------------------------------------------
+// ---- literals ---------------------------------------------------------------------------------
 Test(ir, literals_take_the_type_they_meet) {
     struct ir_graph *g = graph();
     static const int with_int[] = {I64, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64};
@@ -164,9 +199,11 @@ Test(ir, literals_take_the_type_they_meet) {
     for (int t = 0; t < WEFT_DTYPE__N; t++) {
         ir_ref x = leaf(g, (weft_dtype)t, 1, (int64_t[]){3});
         cr_expect_eq((int)type(g, bin(g, IR_add, x, lit_int(g, 3))), with_int[t], "int with %d", t);
-        cr_expect_eq((int)type(g, bin(g, IR_add, lit_float(g, 3), x)), with_float[t], "float with %d", t);
+        cr_expect_eq((int)type(g, bin(g, IR_add, lit_float(g, 3), x)), with_float[t],
+                     "float with %d", t);
         cr_expect_eq((int)type(g, bin(g, IR_mul, x, lit_bool(g, true))), t, "bool with %d", t);
-        cr_expect_eq((int)type(g, bin(g, IR_true_divide, x, lit_int(g, 3))), divided[t], "/ with %d", t);
+        cr_expect_eq((int)type(g, bin(g, IR_true_divide, x, lit_int(g, 3))), divided[t],
+                     "/ with %d", t);
     }
     // the literal has become a constant of the array's type
     ir_ref y = bin(g, IR_mul, LEAF(g, F32, 3), lit_float(g, 0.1));
@@ -174,7 +211,8 @@ Test(ir, literals_take_the_type_they_meet) {
     float f;
     uint64_t bits = ir_constant_bits(g, c);
     memcpy(&f, &bits, sizeof f);
-    cr_expect(ir_at(g, c)->op == IR_constant && ir_at(g, c)->dtype == WEFT_F32 && f == 0.1f && !ir_at(g, c)->weak);
+    cr_expect(ir_at(g, c)->op == IR_constant && ir_at(g, c)->dtype == WEFT_F32 && f == 0.1f &&
+              !ir_at(g, c)->weak);
     // 0-d arrays and typed scalars are not weak
     cr_expect_eq(type(g, bin(g, IR_add, LEAF(g, F32, 3), scalar(g, WEFT_F64))), WEFT_F64);
     cr_expect_eq(type(g, bin(g, IR_add, LEAF(g, F32, 3), strong(g, 1.5))), WEFT_F64);
@@ -187,7 +225,9 @@ Test(ir, literals_with_literals_stay_weak) {
     cr_expect_eq(type(g, sum), WEFT_F64);
     cr_expect_eq(type(g, bin(g, IR_mul, LEAF(g, F32, 3), sum)), WEFT_F32);
     cr_expect_eq(type(g, bin(g, IR_mul, LEAF(g, F32, 3), un(g, IR_exp, lit_int(g, 2)))), WEFT_F32);
-    cr_expect_eq(type(g, bin(g, IR_mul, LEAF(g, I8, 3), bin(g, IR_add, lit_int(g, 100), lit_int(g, 27)))), WEFT_I8);
+    cr_expect_eq(
+        type(g, bin(g, IR_mul, LEAF(g, I8, 3), bin(g, IR_add, lit_int(g, 100), lit_int(g, 27)))),
+        WEFT_I8);
     expect_text(g, bin(g, IR_sub, lit_int(g, 3), lit_int(g, 5)), "literal -2");
     expect_text(g, bin(g, IR_floor_divide, lit_int(g, -7), lit_int(g, 2)), "literal -4");
     expect_text(g, bin(g, IR_remainder, lit_int(g, -7), lit_int(g, 2)), "literal 1");
@@ -196,16 +236,19 @@ Test(ir, literals_with_literals_stay_weak) {
     expect_text(g, un(g, IR_neg, lit_uint(g, (uint64_t)1 << 63)), "literal -9223372036854775808");
     expect_text(g, un(g, IR_neg, lit_float(g, 2.5)), "literal -2.5");
     expect_text(g, bin(g, IR_less, lit_int(g, -1), lit_uint(g, UINT64_MAX)), "literal True");
-    expect_error(g, bin(g, IR_mul, lit_uint(g, UINT64_MAX), lit_int(g, 2)), WEFT_EDTYPE,
-                 "mul: literal 18446744073709551615 and literal 2: the result of these literals needs more "
-                 "than 64 bits");
+    expect_error(
+        g, bin(g, IR_mul, lit_uint(g, UINT64_MAX), lit_int(g, 2)), WEFT_EDTYPE,
+        "mul: literal 18446744073709551615 and literal 2: the result of these literals needs more "
+        "than 64 bits");
     done(g);
 }
 
 Test(ir, literals_must_fit) {
-    static const struct { weft_dtype t; int64_t least, most; } range[] = {
-        {WEFT_I8, -128, 127}, {WEFT_I16, -32768, 32767}, {WEFT_I32, INT32_MIN, INT32_MAX},
-        {WEFT_U8, 0, 255},    {WEFT_U16, 0, 65535},      {WEFT_U32, 0, UINT32_MAX}};
+    static const struct {
+        weft_dtype t;
+        int64_t least, most;
+    } range[] = {{WEFT_I8, -128, 127}, {WEFT_I16, -32768, 32767}, {WEFT_I32, INT32_MIN, INT32_MAX},
+                 {WEFT_U8, 0, 255},    {WEFT_U16, 0, 65535},      {WEFT_U32, 0, UINT32_MAX}};
     struct ir_graph *g = graph();
     for (size_t i = 0; i < COUNT_OF(range); i++) {
         ir_ref x = leaf(g, range[i].t, 1, (int64_t[]){3});
@@ -221,17 +264,22 @@ Test(ir, literals_must_fit) {
                  "add: u64[3] and literal -1: the literal does not fit u64");
     expect_error(g, bin(g, IR_mul, lit_int(g, 300), LEAF(g, I8, 2, 2)), WEFT_EDTYPE,
                  "mul: literal 300 and i8[2,2]: the literal does not fit i8");
-    expect_error(g, bin(g, IR_pow, LEAF(g, I32, 4), lit_int(g, -1)), WEFT_EDTYPE,
-                 "pow: i32[4] and literal -1: an integer to a negative power; make the base floating point");
+    expect_error(
+        g, bin(g, IR_pow, LEAF(g, I32, 4), lit_int(g, -1)), WEFT_EDTYPE,
+        "pow: i32[4] and literal -1: an integer to a negative power; make the base floating point");
     cr_expect_eq(type(g, bin(g, IR_pow, LEAF(g, F32, 4), lit_int(g, -1))), WEFT_F32);
     done(g);
 }
 
 // A comparison with a literal outside the type is known, whatever the array holds.
 Test(ir, comparisons_with_literals_are_exact) {
-    static const struct { enum ir_op op; bool above, below; } rows[] = { // x op 300, x op -300 for i8
-        {IR_less, true, false},    {IR_less_equal, true, false}, {IR_greater, false, true},
-        {IR_greater_equal, false, true}, {IR_equal, false, false}, {IR_not_equal, true, true}};
+    static const struct {
+        enum ir_op op;
+        bool above, below;
+    } rows[] = {// x op 300, x op -300 for i8
+                {IR_less, true, false},    {IR_less_equal, true, false},
+                {IR_greater, false, true}, {IR_greater_equal, false, true},
+                {IR_equal, false, false},  {IR_not_equal, true, true}};
     struct ir_graph *g = graph();
     ir_ref x = LEAF(g, I8, 3);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -242,7 +290,8 @@ Test(ir, comparisons_with_literals_are_exact) {
             cr_expect(ir_at(g, r)->in[0] == x && ir_at(g, r)->in[1] == x);
         }
         ir_ref swapped = bin(g, rows[i].op, lit_int(g, -300), x); // -300 op x is x mirrored -300
-        bool want = rows[i].op == IR_less || rows[i].op == IR_less_equal || rows[i].op == IR_not_equal;
+        bool want =
+            rows[i].op == IR_less || rows[i].op == IR_less_equal || rows[i].op == IR_not_equal;
         cr_expect_eq(ir_at(g, swapped)->op, want ? IR_equal : IR_not_equal);
     }
     cr_expect_eq(type(g, bin(g, IR_less, LEAF(g, U64, 3), lit_int(g, -1))), WEFT_BOOL);
@@ -269,21 +318,24 @@ Test(ir, signed_with_u64_compares_without_floats) {
     done(g);
 }
 
-// ---- shapes and sentences ---------------------------------------------------------------------------------
+// ---- shapes and sentences ---------------------------------------------------------------------
 Test(ir, broadcasting) {
     struct ir_graph *g = graph();
     expect_text(g, bin(g, IR_add, LEAF(g, F64, 1, 1), LEAF(g, F64, 0, 1)), "f64[0,1]");
     expect_text(g, bin(g, IR_add, LEAF(g, F64, 3, 1, 0), LEAF(g, F64, 1, 4, 1)), "f64[3,4,0]");
     expect_text(g, bin(g, IR_add, scalar(g, WEFT_F64), LEAF(g, F64, 0, 2, 2)), "f64[0,2,2]");
     expect_text(g, bin(g, IR_add, scalar(g, WEFT_F64), scalar(g, WEFT_I8)), "f64");
-    expect_text(g, ir_map(g, IR_where, (ir_ref[]){LEAF(g, I8, 4, 1), LEAF(g, F32, 3), LEAF(g, I16, 2, 1, 1)}),
-                "f32[2,4,3]");
+    expect_text(
+        g,
+        ir_map(g, IR_where, (ir_ref[]){LEAF(g, I8, 4, 1), LEAF(g, F32, 3), LEAF(g, I16, 2, 1, 1)}),
+        "f32[2,4,3]");
     expect_error(g, bin(g, IR_add, LEAF(g, F64, 2, 1), LEAF(g, F64, 0, 1)), WEFT_ESHAPE,
                  "add: f64[2,1] and f64[0,1]: axis 0 is 2 and 0");
     expect_error(g, bin(g, IR_mul, LEAF(g, F64, 3, 4), LEAF(g, I32, 5)), WEFT_ESHAPE,
                  "mul: f64[3,4] and i32[5]: axis 1 is 4 and 5");
-    expect_error(g, ir_map(g, IR_where, (ir_ref[]){LEAF(g, BOOL, 3), LEAF(g, F64, 1), LEAF(g, F64, 4)}),
-                 WEFT_ESHAPE, "where: bool[3] and f64[1] and f64[4]: axis 0 is 3 and 4");
+    expect_error(
+        g, ir_map(g, IR_where, (ir_ref[]){LEAF(g, BOOL, 3), LEAF(g, F64, 1), LEAF(g, F64, 4)}),
+        WEFT_ESHAPE, "where: bool[3] and f64[1] and f64[4]: axis 0 is 3 and 4");
     expect_error(g, bin(g, IR_bitwise_and, LEAF(g, F64, 3), LEAF(g, I8, 3)), WEFT_EDTYPE,
                  "bitwise_and: f64[3] and i8[3]: not defined for f64; only for bool and integers");
     expect_error(g, bin(g, IR_sub, LEAF(g, BOOL, 3), LEAF(g, BOOL, 3)), WEFT_EDTYPE,
@@ -304,8 +356,10 @@ Test(ir, sizes_that_overflow_are_errors) {
                  "add: the size of i64[1099511627776,1099511627776] overflows");
     expect_error(g, ir_input(g, "n", WEFT_F64, 2, (int64_t[]){3, -1}), WEFT_ESHAPE,
                  "input: axis 1 has extent -1");
-    expect_error(g, ir_input(g, "n", WEFT_F64, 33, big), WEFT_EINVAL, "input: rank 33 is not in 0..32");
-    expect_error(g, ir_input(g, "n", (weft_dtype)99, 0, NULL), WEFT_EINVAL, "input: no such dtype (99)");
+    expect_error(g, ir_input(g, "n", WEFT_F64, 33, big), WEFT_EINVAL,
+                 "input: rank 33 is not in 0..32");
+    expect_error(g, ir_input(g, "n", (weft_dtype)99, 0, NULL), WEFT_EINVAL,
+                 "input: no such dtype (99)");
     weft_array far = {WEFT_F64, 2, &far, {3, 1 << 20}, {8, INT64_MAX / 1024}};
     expect_error(g, ir_from(g, &far), WEFT_ESHAPE, "from: the strides of axis 1 reach too far");
     weft_array none = {WEFT_F64, 1, NULL, {3}, {8}};
@@ -328,7 +382,7 @@ Test(ir, an_error_is_recorded_once_and_passes_through) {
     done(g);
 }
 
-// ---- folds ---------------------------------------------------------------------------------------------------
+// ---- folds ------------------------------------------------------------------------------------
 Test(ir, folds_keep_every_bit) {
     struct ir_graph *g = graph();
     ir_ref x = LEAF(g, F64, 3), i = LEAF(g, I32, 3), b = LEAF(g, BOOL, 3), y = LEAF(g, F64, 4, 3);
@@ -378,14 +432,15 @@ Test(ir, casts_fold_when_the_value_cannot_differ) {
     cr_expect_eq(ir_cast(g, ir_cast(g, i, WEFT_F64), WEFT_I32), i);
     cr_expect_eq(ir_cast(g, ir_cast(g, b, WEFT_F32), WEFT_BOOL), b);
     cr_expect_eq(ir_cast(g, ir_cast(g, i, WEFT_I64), WEFT_I8), ir_cast(g, i, WEFT_I8));
-    cr_expect_eq(ir_at(g, ir_cast(g, ir_cast(g, i, WEFT_F32), WEFT_I32))->op, IR_cast, "f32 rounds i32");
+    cr_expect_eq(ir_at(g, ir_cast(g, ir_cast(g, i, WEFT_F32), WEFT_I32))->op, IR_cast,
+                 "f32 rounds i32");
     cr_expect_neq(ir_cast(g, ir_cast(g, i, WEFT_F64), WEFT_I8), ir_cast(g, i, WEFT_I8),
                   "floats saturate, integers wrap");
     cr_expect_neq(ir_cast(g, ir_cast(g, i, WEFT_I8), WEFT_I32), i);
     done(g);
 }
 
-// ---- constants against the compiler's conversions -----------------------------------------------------------
+// ---- constants against the compiler's conversions ---------------------------------------------
 static double read_float(weft_dtype t, uint64_t bits) {
     float f;
     double d;
@@ -404,11 +459,14 @@ Test(ir, constants_convert_as_the_machine_does) {
     for (int i = 0; i < 200000; i++) {
         s ^= s << 13, s ^= s >> 7, s ^= s << 17;
         uint64_t bits = s >> (s % 3 == 0 ? s % 60 : 0);
-        if (i % 4 == 0) bits = (bits & ~((uint64_t)0x7ff << 52)) | (uint64_t)(896 + s % 260) << 52; // near f32's range
+        if (i % 4 == 0)
+            bits = (bits & ~((uint64_t)0x7ff << 52)) | (uint64_t)(896 + s % 260)
+                                                           << 52; // near f32's range
         double d = read_float(WEFT_F64, bits);
         if (isnan(d)) continue;
         cr_assert_eq(ir_convert_bits(WEFT_F64, bits, WEFT_F32), float_bits((float)d), "%a", d);
-        cr_assert_eq(ir_convert_bits(WEFT_I64, bits, WEFT_F64), ir_double_bits((double)(int64_t)bits));
+        cr_assert_eq(ir_convert_bits(WEFT_I64, bits, WEFT_F64),
+                     ir_double_bits((double)(int64_t)bits));
         cr_assert_eq(ir_convert_bits(WEFT_U64, bits, WEFT_F64), ir_double_bits((double)bits));
         cr_assert_eq(ir_convert_bits(WEFT_I64, bits, WEFT_F32), float_bits((float)(int64_t)bits));
         cr_assert_eq(ir_convert_bits(WEFT_U64, bits, WEFT_F32), float_bits((float)bits));
@@ -420,22 +478,40 @@ Test(ir, constants_convert_as_the_machine_does) {
 }
 
 Test(ir, constants_saturate) {
-    static const struct { double v; weft_dtype t; int64_t want; } rows[] = {
-        {NAN, WEFT_I32, 0}, {INFINITY, WEFT_I32, INT32_MAX}, {3e9, WEFT_I32, INT32_MAX},
-        {-3e9, WEFT_I32, INT32_MIN}, {2147483648.0, WEFT_I32, INT32_MAX}, {-2147483648.5, WEFT_I32, INT32_MIN},
-        {-1.0, WEFT_U8, 0}, {300, WEFT_U8, 255}, {1e20, WEFT_U32, UINT32_MAX}, {-0.9, WEFT_I8, 0},
-        {127.9, WEFT_I8, 127}, {-128.9, WEFT_I8, -128}, {1e300, WEFT_I64, INT64_MAX}, {-INFINITY, WEFT_I64, INT64_MIN},
-        {0x1p62, WEFT_I64, (int64_t)1 << 62}, {1e-320, WEFT_I64, 0}, {0.1, WEFT_BOOL, 1}, {-0.0, WEFT_BOOL, 0},
-        {NAN, WEFT_BOOL, 1}};
+    static const struct {
+        double v;
+        weft_dtype t;
+        int64_t want;
+    } rows[] = {{NAN, WEFT_I32, 0},
+                {INFINITY, WEFT_I32, INT32_MAX},
+                {3e9, WEFT_I32, INT32_MAX},
+                {-3e9, WEFT_I32, INT32_MIN},
+                {2147483648.0, WEFT_I32, INT32_MAX},
+                {-2147483648.5, WEFT_I32, INT32_MIN},
+                {-1.0, WEFT_U8, 0},
+                {300, WEFT_U8, 255},
+                {1e20, WEFT_U32, UINT32_MAX},
+                {-0.9, WEFT_I8, 0},
+                {127.9, WEFT_I8, 127},
+                {-128.9, WEFT_I8, -128},
+                {1e300, WEFT_I64, INT64_MAX},
+                {-INFINITY, WEFT_I64, INT64_MIN},
+                {0x1p62, WEFT_I64, (int64_t)1 << 62},
+                {1e-320, WEFT_I64, 0},
+                {0.1, WEFT_BOOL, 1},
+                {-0.0, WEFT_BOOL, 0},
+                {NAN, WEFT_BOOL, 1}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         uint64_t bits = ir_convert_bits(WEFT_F64, ir_double_bits(rows[i].v), rows[i].t);
         cr_expect_eq((int64_t)ir_int_value(rows[i].t, bits), rows[i].want, "%g to %s", rows[i].v,
                      dtype_name(rows[i].t));
     }
-    cr_expect_eq(ir_convert_bits(WEFT_F64, ir_double_bits(0x1p63 + 2048), WEFT_U64), ((uint64_t)1 << 63) + 2048);
+    cr_expect_eq(ir_convert_bits(WEFT_F64, ir_double_bits(0x1p63 + 2048), WEFT_U64),
+                 ((uint64_t)1 << 63) + 2048);
     cr_expect_eq(ir_convert_bits(WEFT_F64, ir_double_bits(1e30), WEFT_U64), UINT64_MAX);
     cr_expect_eq(ir_convert_bits(WEFT_I32, 256, WEFT_BOOL), 1);
     cr_expect_eq(ir_convert_bits(WEFT_I32, 0x1ff, WEFT_I8), 0xff);
     cr_expect_eq(ir_convert_bits(WEFT_I8, 0xff, WEFT_U64), UINT64_MAX);
-    cr_expect(isnan(read_float(WEFT_F32, ir_convert_bits(WEFT_F64, ir_double_bits(NAN), WEFT_F32))));
+    cr_expect(
+        isnan(read_float(WEFT_F32, ir_convert_bits(WEFT_F64, ir_double_bits(NAN), WEFT_F32))));
 }

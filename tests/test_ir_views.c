@@ -21,10 +21,12 @@ static void done(struct ir_graph *g) {
 static ir_ref leaf(struct ir_graph *g, weft_dtype t, int rank, const int64_t *dims) {
     static char data[8];
     weft_array a = {.dtype = t, .rank = rank, .data = data};
-    for (int i = 0; i < rank; i++) a.dims[i] = dims[i], a.strides[i] = 8 * (i + 1);
+    for (int i = 0; i < rank; i++)
+        a.dims[i] = dims[i], a.strides[i] = 8 * (i + 1);
     return ir_from(g, &a);
 }
-#define DIMS(...) (int)COUNT_OF(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__}
+#define DIMS(...)                                                                                  \
+    (int)COUNT_OF(((int64_t[]){__VA_ARGS__})), (int64_t[]) { __VA_ARGS__ }
 #define LEAF(g, t, ...) leaf(g, WEFT_##t, DIMS(__VA_ARGS__))
 #define INPUT(g, t, ...) ir_input(g, "x", WEFT_##t, DIMS(__VA_ARGS__))
 static void expect_text(struct ir_graph *g, ir_ref r, const char *want) {
@@ -42,27 +44,31 @@ static void expect_error(struct ir_graph *g, ir_ref r, weft_status s, const char
 
 // The row-major number, in the leaf, of the element of r at index.
 static int64_t source_of(struct ir_graph *g, ir_ref r, const int64_t *index) {
-    int64_t at[WEFT_MAX_RANK], next[WEFT_MAX_RANK], off[WEFT_MAX_RANK], coef[WEFT_MAX_RANK * WEFT_MAX_RANK];
+    int64_t at[WEFT_MAX_RANK], next[WEFT_MAX_RANK], off[WEFT_MAX_RANK],
+        coef[WEFT_MAX_RANK * WEFT_MAX_RANK];
     memcpy(at, index, sizeof(int64_t) * ir_at(g, r)->rank);
     while (ir_ops[ir_at(g, r)->op].cls == IR_VIEW) {
         const struct ir_node *n = ir_at(g, r);
         ir_ref x = n->in[0];
         int in = ir_at(g, x)->rank;
         int64_t linear = 0;
-        for (int k = 0; k < n->rank; k++) linear = linear * ir_dims(g, r)[k] + at[k];
+        for (int k = 0; k < n->rank; k++)
+            linear = linear * ir_dims(g, r)[k] + at[k];
         bool affine = ir_view_map(g, r, off, coef);
         cr_assert_eq(affine, n->op != IR_reshape);
         for (int j = in - 1; j >= 0; j--) {
             next[j] = affine ? off[j] : linear % ir_dims(g, x)[j];
             if (!affine) linear /= ir_dims(g, x)[j];
-            for (int k = 0; affine && k < n->rank; k++) next[j] += coef[j * n->rank + k] * at[k];
+            for (int k = 0; affine && k < n->rank; k++)
+                next[j] += coef[j * n->rank + k] * at[k];
             cr_assert(next[j] >= 0 && next[j] < ir_dims(g, x)[j]);
         }
         memcpy(at, next, sizeof at);
         r = x;
     }
     int64_t linear = 0;
-    for (int k = 0; k < ir_at(g, r)->rank; k++) linear = linear * ir_dims(g, r)[k] + at[k];
+    for (int k = 0; k < ir_at(g, r)->rank; k++)
+        linear = linear * ir_dims(g, r)[k] + at[k];
     return linear;
 }
 static void expect_elements(struct ir_graph *g, ir_ref r, int64_t n, const int64_t *want) {
@@ -81,7 +87,7 @@ static void expect_elements(struct ir_graph *g, ir_ref r, int64_t n, const int64
 #define ELEMENTS(g, r, ...)                                                                        \
     expect_elements(g, r, (int64_t)COUNT_OF(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__})
 
-// ---- views -------------------------------------------------------------------------------------------------
+// ---- views ------------------------------------------------------------------------------------
 Test(ir_views, slices_are_pythons) {
     struct ir_graph *g = graph();
     ir_ref x = LEAF(g, F64, 6);
@@ -103,7 +109,8 @@ Test(ir_views, slices_are_pythons) {
     cr_expect_eq(ir_slice(g, x, 0, 0, 6, 1), x);
     cr_expect_eq(ir_slice(g, x, 0, _, _, 1), x);
     expect_error(g, ir_slice(g, x, 0, 0, 6, 0), WEFT_EINVAL, "slice: f64[6]: the step is 0");
-    expect_error(g, ir_slice(g, x, 1, 0, 6, 1), WEFT_EINVAL, "slice: f64[6]: axis 1 is out of range");
+    expect_error(g, ir_slice(g, x, 1, 0, 6, 1), WEFT_EINVAL,
+                 "slice: f64[6]: axis 1 is out of range");
     done(g);
 }
 
@@ -113,7 +120,8 @@ Test(ir_views, slices_resolve_at_every_bound) {
             for (int64_t stop = -8; stop <= 8; stop++)
                 for (int64_t step = -3; step <= 3; step++) {
                     if (step == 0) continue;
-                    int64_t first, count, seen = 0, low = step < 0 ? -1 : 0, high = step < 0 ? n - 1 : n;
+                    int64_t first, count, seen = 0, low = step < 0 ? -1 : 0,
+                                          high = step < 0 ? n - 1 : n;
                     ir_slice_resolve(n, start, stop, step, &first, &count);
                     int64_t a = start < 0 ? start + n : start, b = stop < 0 ? stop + n : stop;
                     a = a < low ? low : a > high ? high : a;
@@ -150,15 +158,21 @@ Test(ir_views, axes_move_come_and_go) {
     ELEMENTS(g, ir_diagonal(g, LEAF(g, F64, 2, 2, 2), 0, 0, 2), 0, 5, 2, 7);
     expect_text(g, ir_diagonal(g, x, INT64_MIN, 0, 1), "f64[0]");
     expect_text(g, ir_diagonal(g, x, 3, 0, 1), "f64[0]");
-    expect_error(g, ir_transpose(g, y, (int[]){0, 0, 1}), WEFT_EINVAL, "transpose: f64[2,3,4]: axis 0 is given twice");
+    expect_error(g, ir_transpose(g, y, (int[]){0, 0, 1}), WEFT_EINVAL,
+                 "transpose: f64[2,3,4]: axis 0 is given twice");
     expect_error(g, ir_squeeze(g, x, 0), WEFT_ESHAPE, "squeeze: f64[2,3]: axis 0 is 2, not 1");
-    expect_error(g, ir_index(g, x, 1, 3), WEFT_ESHAPE, "index: f64[2,3]: 3 is out of range for axis 1");
-    expect_error(g, ir_index(g, x, 1, -4), WEFT_ESHAPE, "index: f64[2,3]: -4 is out of range for axis 1");
+    expect_error(g, ir_index(g, x, 1, 3), WEFT_ESHAPE,
+                 "index: f64[2,3]: 3 is out of range for axis 1");
+    expect_error(g, ir_index(g, x, 1, -4), WEFT_ESHAPE,
+                 "index: f64[2,3]: -4 is out of range for axis 1");
     expect_error(g, ir_broadcast_to(g, x, DIMS(2, 4)), WEFT_ESHAPE,
                  "broadcast_to: f64[2,3]: axis 1 is 3, not 4 as in f64[2,4]");
-    expect_error(g, ir_broadcast_to(g, x, DIMS(3)), WEFT_ESHAPE, "broadcast_to: f64[2,3]: f64[3] has fewer axes");
-    expect_error(g, ir_diagonal(g, x, 0, 1, -1), WEFT_EINVAL, "diagonal: f64[2,3]: axis 1 is given twice");
-    expect_error(g, ir_expand_dims(g, x, 4), WEFT_EINVAL, "expand_dims: f64[2,3]: axis 4 is out of range");
+    expect_error(g, ir_broadcast_to(g, x, DIMS(3)), WEFT_ESHAPE,
+                 "broadcast_to: f64[2,3]: f64[3] has fewer axes");
+    expect_error(g, ir_diagonal(g, x, 0, 1, -1), WEFT_EINVAL,
+                 "diagonal: f64[2,3]: axis 1 is given twice");
+    expect_error(g, ir_expand_dims(g, x, 4), WEFT_EINVAL,
+                 "expand_dims: f64[2,3]: axis 4 is out of range");
     done(g);
 }
 
@@ -166,10 +180,13 @@ Test(ir_views, reshape) {
     struct ir_graph *g = graph();
     ir_ref x = LEAF(g, F64, 2, 3, 4);
     expect_text(g, ir_reshape(g, x, DIMS(4, -1)), "f64[4,6]");
-    ELEMENTS(g, ir_transpose(g, ir_reshape(g, LEAF(g, F64, 6), DIMS(2, 3)), NULL), 0, 3, 1, 4, 2, 5);
-    ELEMENTS(g, ir_reshape(g, ir_transpose(g, LEAF(g, F64, 2, 3), NULL), DIMS(6)), 0, 3, 1, 4, 2, 5);
+    ELEMENTS(g, ir_transpose(g, ir_reshape(g, LEAF(g, F64, 6), DIMS(2, 3)), NULL), 0, 3, 1, 4, 2,
+             5);
+    ELEMENTS(g, ir_reshape(g, ir_transpose(g, LEAF(g, F64, 2, 3), NULL), DIMS(6)), 0, 3, 1, 4, 2,
+             5);
     cr_expect_eq(ir_reshape(g, ir_reshape(g, x, DIMS(24)), DIMS(2, 3, 4)), x);
-    cr_expect_eq(ir_reshape(g, ir_reshape(g, x, DIMS(24)), DIMS(6, 4)), ir_reshape(g, x, DIMS(6, 4)));
+    cr_expect_eq(ir_reshape(g, ir_reshape(g, x, DIMS(24)), DIMS(6, 4)),
+                 ir_reshape(g, x, DIMS(6, 4)));
     expect_text(g, ir_reshape(g, LEAF(g, F64, 1), 0, NULL), "f64");
     expect_text(g, ir_reshape(g, LEAF(g, F64, 0, 3), DIMS(-1)), "f64[0]");
     expect_error(g, ir_reshape(g, x, DIMS(5, -1)), WEFT_ESHAPE,
@@ -178,10 +195,13 @@ Test(ir_views, reshape) {
                  "reshape: f64[2,3,4]: 24 elements do not make f64[5,5]");
     expect_error(g, ir_reshape(g, LEAF(g, F64, 0, 3), DIMS(0, -1)), WEFT_ESHAPE,
                  "reshape: f64[0,3]: 0 elements do not make f64[0,-1]");
-    expect_error(g, ir_reshape(g, x, DIMS(-1, -1)), WEFT_ESHAPE, "reshape: f64[2,3,4]: more than one -1");
-    expect_error(g, ir_reshape(g, x, DIMS(-2, 3)), WEFT_ESHAPE, "reshape: f64[2,3,4]: a negative extent");
+    expect_error(g, ir_reshape(g, x, DIMS(-1, -1)), WEFT_ESHAPE,
+                 "reshape: f64[2,3,4]: more than one -1");
+    expect_error(g, ir_reshape(g, x, DIMS(-2, 3)), WEFT_ESHAPE,
+                 "reshape: f64[2,3,4]: a negative extent");
     expect_error(g, ir_reshape(g, x, DIMS(INT64_MAX, INT64_MAX)), WEFT_ESHAPE,
-                 "reshape: f64[2,3,4]: 24 elements do not make f64[9223372036854775807,9223372036854775807]");
+                 "reshape: f64[2,3,4]: 24 elements do not make "
+                 "f64[9223372036854775807,9223372036854775807]");
     // what fits by chance stays when the extents may change
     ir_ref in = INPUT(g, F64, 2, 3);
     cr_expect_neq(ir_reshape(g, in, DIMS(2, 3)), in);
@@ -193,7 +213,8 @@ Test(ir_views, reshape) {
 Test(ir_views, views_of_constants_fold) {
     struct ir_graph *g = graph();
     double two = 2;
-    ir_ref c = ir_constant(g, WEFT_F64, &two, IR_WEAK_FLOAT), s = ir_constant(g, WEFT_F64, &two, IR_STRONG);
+    ir_ref c = ir_constant(g, WEFT_F64, &two, IR_WEAK_FLOAT),
+           s = ir_constant(g, WEFT_F64, &two, IR_STRONG);
     ir_ref b = ir_broadcast_to(g, c, DIMS(2, 3));
     cr_expect_eq(ir_at(g, b)->in[0], s);
     cr_expect_eq(ir_transpose(g, b, NULL), ir_broadcast_to(g, s, DIMS(3, 2)));
@@ -207,7 +228,8 @@ Test(ir_views, views_of_constants_fold) {
 Test(ir_views, thirty_two_axes) {
     struct ir_graph *g = graph();
     ir_ref x = LEAF(g, I8, 5);
-    for (int i = 1; i < WEFT_MAX_RANK; i++) x = ir_expand_dims(g, x, 0);
+    for (int i = 1; i < WEFT_MAX_RANK; i++)
+        x = ir_expand_dims(g, x, 0);
     cr_expect_eq(ir_at(g, x)->rank, WEFT_MAX_RANK);
     ELEMENTS(g, ir_transpose(g, x, NULL), 0, 1, 2, 3, 4);
     cr_expect_eq(ir_at(g, ir_reduce(g, IR_SUM, x, NULL))->rank, 0);
@@ -218,21 +240,38 @@ Test(ir_views, thirty_two_axes) {
     done(g);
 }
 
-// ---- reductions ------------------------------------------------------------------------------------------------
-static ir_ref reduce(struct ir_graph *g, enum ir_reduction what, ir_ref x, int n, const int *axes, bool keep) {
+// ---- reductions -------------------------------------------------------------------------------
+static ir_ref reduce(struct ir_graph *g, enum ir_reduction what, ir_ref x, int n, const int *axes,
+                     bool keep) {
     weft_reduce r = {.size = sizeof r, .axes = axes, .naxes = n, .keepdims = keep};
     return ir_reduce(g, what, x, &r);
 }
 #define REDUCE_OVER(g, what, x, keep, ...)                                                         \
     reduce(g, what, x, (int)COUNT_OF(((int[]){__VA_ARGS__})), (int[]){__VA_ARGS__}, keep)
 
-enum { B = WEFT_BOOL, I64 = WEFT_I64, U64 = WEFT_U64, F32 = WEFT_F32, F64 = WEFT_F64, S = -1 }; // S: as x
-static const struct { enum ir_reduction what; int truth, sign, unsign, f32, f64; } reduced[] = {
-    {IR_SUM, I64, I64, U64, F32, F64},  {IR_PROD, I64, I64, U64, F32, F64}, {IR_MIN, B, S, S, F32, F64},
-    {IR_MAX, B, S, S, F32, F64},        {IR_MEAN, F64, F64, F64, F32, F64}, {IR_VAR, F64, F64, F64, F32, F64},
-    {IR_STD, F64, F64, F64, F32, F64},  {IR_ANY, B, B, B, B, B},            {IR_ALL, B, B, B, B, B},
-    {IR_COUNT_NONZERO, I64, I64, I64, I64, I64}, {IR_ARGMIN, I64, I64, I64, I64, I64},
-    {IR_ARGMAX, I64, I64, I64, I64, I64}};
+enum {
+    B = WEFT_BOOL,
+    I64 = WEFT_I64,
+    U64 = WEFT_U64,
+    F32 = WEFT_F32,
+    F64 = WEFT_F64,
+    S = -1
+}; // S: as x
+static const struct {
+    enum ir_reduction what;
+    int truth, sign, unsign, f32, f64;
+} reduced[] = {{IR_SUM, I64, I64, U64, F32, F64},
+               {IR_PROD, I64, I64, U64, F32, F64},
+               {IR_MIN, B, S, S, F32, F64},
+               {IR_MAX, B, S, S, F32, F64},
+               {IR_MEAN, F64, F64, F64, F32, F64},
+               {IR_VAR, F64, F64, F64, F32, F64},
+               {IR_STD, F64, F64, F64, F32, F64},
+               {IR_ANY, B, B, B, B, B},
+               {IR_ALL, B, B, B, B, B},
+               {IR_COUNT_NONZERO, I64, I64, I64, I64, I64},
+               {IR_ARGMIN, I64, I64, I64, I64, I64},
+               {IR_ARGMAX, I64, I64, I64, I64, I64}};
 
 Test(ir_views, types_and_shapes_of_reductions) {
     struct ir_graph *g = graph();
@@ -240,13 +279,18 @@ Test(ir_views, types_and_shapes_of_reductions) {
         for (int t = 0; t < WEFT_DTYPE__N; t++) {
             weft_dtype d = (weft_dtype)t;
             ir_ref x = leaf(g, d, 3, (int64_t[]){2, 3, 4});
-            int want = d == WEFT_BOOL ? reduced[i].truth : d == WEFT_F32 ? reduced[i].f32
-                     : d == WEFT_F64 ? reduced[i].f64 : dtype_is_signed(d) ? reduced[i].sign : reduced[i].unsign;
+            int want = d == WEFT_BOOL       ? reduced[i].truth
+                       : d == WEFT_F32      ? reduced[i].f32
+                       : d == WEFT_F64      ? reduced[i].f64
+                       : dtype_is_signed(d) ? reduced[i].sign
+                                            : reduced[i].unsign;
             for (int nan = 0; nan <= WEFT_NAN_RAISE; nan++) {
-                weft_reduce r = {.size = sizeof r, .axes = (int[]){-2}, .naxes = 1, .nan = (weft_nan)nan};
+                weft_reduce r = {
+                    .size = sizeof r, .axes = (int[]){-2}, .naxes = 1, .nan = (weft_nan)nan};
                 ir_ref y = ir_reduce(g, reduced[i].what, x, &r);
                 cr_assert_neq(y, IR_NONE, "%s", ir_error(g)->text);
-                cr_expect_eq(ir_at(g, y)->dtype, want == S ? t : want, "reduction %zu of %s", i, dtype_name(d));
+                cr_expect_eq(ir_at(g, y)->dtype, want == S ? t : want, "reduction %zu of %s", i,
+                             dtype_name(d));
                 cr_expect(ir_at(g, y)->rank == 2 && ir_dims(g, y)[0] == 2 && ir_dims(g, y)[1] == 4);
                 r.keepdims = true;
                 y = ir_reduce(g, reduced[i].what, x, &r);
@@ -255,7 +299,8 @@ Test(ir_views, types_and_shapes_of_reductions) {
                 r.keepdims = false;
                 cr_expect_eq(ir_at(g, ir_reduce(g, reduced[i].what, x, &r))->rank, 0);
                 ir_ref s = ir_reduce(g, reduced[i].what, leaf(g, d, 0, NULL), &r);
-                cr_expect(s && ir_at(g, s)->rank == 0 && ir_at(g, s)->dtype == (want == S ? t : want));
+                cr_expect(s && ir_at(g, s)->rank == 0 &&
+                          ir_at(g, s)->dtype == (want == S ? t : want));
             }
         }
     }
@@ -274,11 +319,12 @@ static const char *dump(struct ir_graph *g, ir_ref r) {
 Test(ir_views, reductions_are_made_of_primitives) {
     struct ir_graph *g = graph();
     ir_ref x = LEAF(g, F32, 4, 5, 6);
-    cr_expect_str_eq(dump(g, REDUCE_OVER(g, IR_SUM, x, false, 2, 0)), // gaps: the innermost run first
-                     "%1 = from strides[8,16,24] : f32[4,5,6]\n"
-                     "%2 = sum %1 axes[2] : f32[4,5]\n"
-                     "%3 = sum %2 axes[0] : f32[5]\n"
-                     "return %3\n");
+    cr_expect_str_eq(
+        dump(g, REDUCE_OVER(g, IR_SUM, x, false, 2, 0)), // gaps: the innermost run first
+        "%1 = from strides[8,16,24] : f32[4,5,6]\n"
+        "%2 = sum %1 axes[2] : f32[4,5]\n"
+        "%3 = sum %2 axes[0] : f32[5]\n"
+        "return %3\n");
     cr_expect_str_eq(dump(g, REDUCE_OVER(g, IR_MEAN, x, true, 1, 2)), // adjacent axes: one run
                      "%1 = from strides[8,16,24] : f32[4,5,6]\n"
                      "%2 = cast %1 : f64[4,5,6]\n"
@@ -339,13 +385,16 @@ Test(ir_views, variance_subtracts_the_mean_first) {
 Test(ir_views, reductions_of_nothing) {
     struct ir_graph *g = graph();
     ir_ref x = LEAF(g, F32, 0, 3), y = LEAF(g, F32, 3, 0), i = LEAF(g, I8, 0);
-    static const struct { enum ir_reduction what; double want; } rows[] = {
-        {IR_SUM, 0}, {IR_PROD, 1}, {IR_ANY, 0}, {IR_ALL, 1}, {IR_COUNT_NONZERO, 0}};
+    static const struct {
+        enum ir_reduction what;
+        double want;
+    } rows[] = {{IR_SUM, 0}, {IR_PROD, 1}, {IR_ANY, 0}, {IR_ALL, 1}, {IR_COUNT_NONZERO, 0}};
     for (size_t k = 0; k < COUNT_OF(rows); k++) {
         ir_ref r = ir_reduce(g, rows[k].what, i, NULL);
         cr_assert_neq(r, IR_NONE, "%s", ir_error(g)->text);
         cr_expect(ir_is_constant(g, r));
-        uint64_t bits = ir_convert_bits((weft_dtype)ir_at(g, r)->dtype, ir_constant_bits(g, r), WEFT_F64);
+        uint64_t bits =
+            ir_convert_bits((weft_dtype)ir_at(g, r)->dtype, ir_constant_bits(g, r), WEFT_F64);
         cr_expect_eq(bits, ir_double_bits(rows[k].want), "reduction %zu", k);
     }
     expect_text(g, REDUCE_OVER(g, IR_SUM, x, false, 0), "f32[3]");
@@ -356,27 +405,32 @@ Test(ir_views, reductions_of_nothing) {
                  "max: f32[0,3]: axis 0 is empty and there is no identity");
     expect_error(g, ir_reduce(g, IR_ARGMIN, i, NULL), WEFT_ESHAPE,
                  "argmin: i8[0]: axis 0 is empty and there is no identity");
-    expect_error(g, ir_reduce(g, IR_MIN, y, NULL), WEFT_ESHAPE, "min: f32[3,0]: axis 1 is empty and there is no identity");
+    expect_error(g, ir_reduce(g, IR_MIN, y, NULL), WEFT_ESHAPE,
+                 "min: f32[3,0]: axis 1 is empty and there is no identity");
     done(g);
 }
 
 Test(ir_views, reductions_refuse) {
     struct ir_graph *g = graph();
     ir_ref x = LEAF(g, F64, 2, 3, 4);
-    expect_error(g, REDUCE_OVER(g, IR_SUM, x, false, 3), WEFT_EINVAL, "sum: f64[2,3,4]: axis 3 is out of range");
-    expect_error(g, REDUCE_OVER(g, IR_VAR, x, false, 1, -2), WEFT_EINVAL, "var: f64[2,3,4]: axis 1 is given twice");
+    expect_error(g, REDUCE_OVER(g, IR_SUM, x, false, 3), WEFT_EINVAL,
+                 "sum: f64[2,3,4]: axis 3 is out of range");
+    expect_error(g, REDUCE_OVER(g, IR_VAR, x, false, 1, -2), WEFT_EINVAL,
+                 "var: f64[2,3,4]: axis 1 is given twice");
     expect_error(g, REDUCE_OVER(g, IR_ARGMAX, x, false, 0, 1), WEFT_EINVAL,
                  "argmax: f64[2,3,4]: takes one axis or all of them");
     cr_expect_neq(REDUCE_OVER(g, IR_ARGMAX, x, false, 2, 0, 1), IR_NONE);
     weft_reduce r = {.size = sizeof r, .ddof = NAN};
-    expect_error(g, ir_reduce(g, IR_VAR, x, &r), WEFT_EINVAL, "var: f64[2,3,4]: ddof is not finite");
+    expect_error(g, ir_reduce(g, IR_VAR, x, &r), WEFT_EINVAL,
+                 "var: f64[2,3,4]: ddof is not finite");
     r = (weft_reduce){.size = sizeof r, .nan = (weft_nan)7};
-    expect_error(g, ir_reduce(g, IR_VAR, x, &r), WEFT_EINVAL, "var: f64[2,3,4]: no such NaN mode (7)");
+    expect_error(g, ir_reduce(g, IR_VAR, x, &r), WEFT_EINVAL,
+                 "var: f64[2,3,4]: no such NaN mode (7)");
     cr_expect_eq(reduce(g, IR_SUM, x, 0, (int[]){0}, false), x, "over no axes");
     done(g);
 }
 
-// ---- products ----------------------------------------------------------------------------------------------------
+// ---- products ---------------------------------------------------------------------------------
 Test(ir_views, products_have_numpys_shapes) {
     struct ir_graph *g = graph();
     ir_ref v = LEAF(g, F64, 4), w = LEAF(g, F32, 3), m = LEAF(g, F64, 3, 4), n = LEAF(g, I8, 4, 5);
@@ -395,9 +449,12 @@ Test(ir_views, products_have_numpys_shapes) {
     expect_text(g, ir_dot(g, LEAF(g, I32, 4), LEAF(g, I32, 4)), "i32");
     expect_text(g, ir_dot(g, LEAF(g, BOOL, 4), LEAF(g, BOOL, 4)), "bool");
     expect_text(g, ir_dot(g, leaf(g, WEFT_F64, 0, NULL), n), "f64[4,5]");
-    expect_error(g, ir_matmul(g, m, m), WEFT_ESHAPE, "matmul: f64[3,4] and f64[3,4]: inner extents are 4 and 3");
-    expect_error(g, ir_matmul(g, v, w), WEFT_ESHAPE, "matmul: f64[4] and f32[3]: inner extents are 4 and 3");
-    expect_error(g, ir_dot(g, v, w), WEFT_ESHAPE, "dot: f64[4] and f32[3]: inner extents are 4 and 3");
+    expect_error(g, ir_matmul(g, m, m), WEFT_ESHAPE,
+                 "matmul: f64[3,4] and f64[3,4]: inner extents are 4 and 3");
+    expect_error(g, ir_matmul(g, v, w), WEFT_ESHAPE,
+                 "matmul: f64[4] and f32[3]: inner extents are 4 and 3");
+    expect_error(g, ir_dot(g, v, w), WEFT_ESHAPE,
+                 "dot: f64[4] and f32[3]: inner extents are 4 and 3");
     expect_error(g, ir_matmul(g, leaf(g, WEFT_F64, 0, NULL), m), WEFT_ESHAPE,
                  "matmul: f64 and f64[3,4]: an operand has no axes; use mul");
     expect_error(g, ir_matmul(g, LEAF(g, F64, 2, 3, 4), LEAF(g, F64, 5, 4, 3)), WEFT_ESHAPE,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// weft bench: the same expression fused, unfused and interpreted, in turns within one run so that noise
-// hits all alike. A figure is the least of the rounds; a round repeats until it takes long enough to
-// be measured. Compilation is what the context says it spent on the fused program.
+// weft bench: the same expression fused, unfused and interpreted, in turns within one run so that
+// noise hits all alike. A figure is the least of the rounds; a round repeats until it takes long
+// enough to be measured. Compilation is what the context says it spent on the fused program.
 #include "cmd.h"
 
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static int64_t now_ns(void) {
 static bool open_way(struct way *w, struct options *o, weft_backend backend) {
     w->ctx = open_context(o, backend);
     if (!w->ctx) return false;
-    w->parser = (struct parser){.text = o->expr, .graph = weft_graph_new(w->ctx), .inputs = &o->inputs, .assume = true};
+    w->parser = (struct parser){
+        .text = o->expr, .graph = weft_graph_new(w->ctx), .inputs = &o->inputs, .assume = true};
     if (!w->parser.graph || weft_workspace_new(w->ctx, &w->ws)) {
         cmd_fail_status(WEFT_ENOMEM, "no memory");
         return false;
@@ -46,7 +47,8 @@ static void close_way(struct way *w, bool own_context) {
 }
 
 static weft_status run(struct way *w, const weft_array *outs, int threads) {
-    weft_eval_opts opts = {.size = sizeof opts, .workspace = w->ws, .threads = threads, .unfused = w->unfused};
+    weft_eval_opts opts = {
+        .size = sizeof opts, .workspace = w->ws, .threads = threads, .unfused = w->unfused};
     return weft_eval_n(w->results.n, w->results.at, outs, &opts);
 }
 
@@ -66,7 +68,8 @@ static weft_status warm(struct way *w, const weft_array *outs, int threads) {
     weft_status st = run(w, outs, threads);
     weft_ctx_wait(w->ctx);
     w->repeat = 1;
-    for (int i = 0; i < 3 && !st; i++) st = time_round(w, outs, threads);
+    for (int i = 0; i < 3 && !st; i++)
+        st = time_round(w, outs, threads);
     int64_t ns = w->best_ns > 0 ? w->best_ns : 1, repeat = ROUND_NS / ns;
     w->repeat = repeat < 1 ? 1 : repeat > MAX_REPEAT ? MAX_REPEAT : repeat;
     return st;
@@ -90,16 +93,19 @@ static void report(const struct options *o, struct way *way) {
     weft_stats s;
     weft_ctx_stats(way[0].ctx, &s, sizeof s);
     if (o->json) {
-        printf("{\"fused_ns\": %lld, \"unfused_ns\": %lld, \"interpreted_ns\": %lld, \"compile_ns\": %llu, "
+        printf("{\"fused_ns\": %lld, \"unfused_ns\": %lld, \"interpreted_ns\": %lld, "
+               "\"compile_ns\": %llu, "
                "\"threads\": %d, \"compiled\": %s}\n",
                (long long)way[0].best_ns, (long long)way[1].best_ns, (long long)way[2].best_ns,
-               (unsigned long long)s.compile_ns, o->threads ? o->threads : s.threads, s.runs_jit ? "true" : "false");
+               (unsigned long long)s.compile_ns, o->threads ? o->threads : s.threads,
+               s.runs_jit ? "true" : "false");
         return;
     }
     double bytes = bytes_moved(&way[0]);
     for (int i = 0; i < WAYS; i++) {
         double ns = (double)way[i].best_ns;
-        printf("%-12s %12.3f us  %6.2fx", names[i], ns / 1000, ns / (double)(way[0].best_ns ? way[0].best_ns : 1));
+        printf("%-12s %12.3f us  %6.2fx", names[i], ns / 1000,
+               ns / (double)(way[0].best_ns ? way[0].best_ns : 1));
         if (i == 0 && bytes > 0) printf("  %.2f GB/s", bytes / ns);
         printf("\n");
     }
@@ -151,7 +157,8 @@ int cmd_bench(struct options *o) {
         progress_stop(p);
         status = st ? cmd_fail_status(st, weft_graph_error(way[blame].parser.graph)) : 0;
         if (!status) report(o, way);
-        for (int i = 0; i < way[0].results.n; i++) free(outs[i].data);
+        for (int i = 0; i < way[0].results.n; i++)
+            free(outs[i].data);
         free(outs);
     }
     for (int i = 0; i < WAYS; i++)

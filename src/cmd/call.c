@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Calls: a table of names (weft's and NumPy's) with what each takes, and one reader of arguments for all.
-// A method is the function with the array before the dot as its first argument.
+// Calls: a table of names (weft's and NumPy's) with what each takes, and one reader of arguments
+// for all. A method is the function with the array before the dot as its first argument.
 #include "cmd.h"
 
 #include <string.h>
 
 enum { MAX_ARGS = WEFT_MAX_RANK + 2 };
-enum keyword { K_AXIS, K_KEEPDIMS, K_DTYPE, K_DDOF, K_NAN, K_OFFSET, K_AXIS1, K_AXIS2, K_SHAPE, K__N };
-static const char *const keywords[K__N] = {"axis", "keepdims", "dtype", "ddof", "nan",
-                                           "offset", "axis1", "axis2", "shape"};
+enum keyword {
+    K_AXIS,
+    K_KEEPDIMS,
+    K_DTYPE,
+    K_DDOF,
+    K_NAN,
+    K_OFFSET,
+    K_AXIS1,
+    K_AXIS2,
+    K_SHAPE,
+    K__N
+};
+static const char *const keywords[K__N] = {"axis",   "keepdims", "dtype", "ddof", "nan",
+                                           "offset", "axis1",    "axis2", "shape"};
 #define KW(k) (1u << K_##k)
 
 struct call;
@@ -35,8 +46,12 @@ struct call {
 };
 
 static bool has(const struct call *c, enum keyword k) { return c->have >> k & 1; }
-static bool given(const struct call *c, enum keyword k) { return has(c, k) && c->kw[k].kind != V_NONE; }
-static weft_expr *expr(struct parser *p, struct call *c, int i) { return value_expr(p, &c->arg[i]); }
+static bool given(const struct call *c, enum keyword k) {
+    return has(c, k) && c->kw[k].kind != V_NONE;
+}
+static weft_expr *expr(struct parser *p, struct call *c, int i) {
+    return value_expr(p, &c->arg[i]);
+}
 static bool built(struct parser *p, struct call *c, weft_expr *x, struct value *out) {
     return value_built(p, c->who->at, x, out);
 }
@@ -51,7 +66,7 @@ static bool want_truth(struct parser *p, const struct value *v, bool *t) {
     return true;
 }
 
-// ---- elementwise -----------------------------------------------------------------------------------------
+// ---- elementwise ------------------------------------------------------------------------------
 static bool run_map(struct parser *p, struct call *c, struct value *out) {
     weft_expr *x[3] = {NULL, NULL, NULL};
     weft_dtype t = WEFT_F64;
@@ -87,8 +102,9 @@ static bool run_cast(struct parser *p, struct call *c, struct value *out) {
     return x && want_dtype(p, v, &t) && built(p, c, weft_cast(x, t), out);
 }
 
-// ---- reductions ------------------------------------------------------------------------------------------
-static bool read_axes(struct parser *p, const struct value *v, weft_reduce *r, int axes[WEFT_MAX_RANK]) {
+// ---- reductions -------------------------------------------------------------------------------
+static bool read_axes(struct parser *p, const struct value *v, weft_reduce *r,
+                      int axes[WEFT_MAX_RANK]) {
     if (v->kind == V_NONE) return true;
     r->axes = axes;
     if (v->kind != V_TUPLE) {
@@ -97,7 +113,8 @@ static bool read_axes(struct parser *p, const struct value *v, weft_reduce *r, i
     }
     r->naxes = v->tuple->n;
     for (int i = 0; i < r->naxes; i++) {
-        if (v->tuple->item[i] < -1000 || v->tuple->item[i] > 1000) return parse_fail(p, v->at, "an axis is out of range");
+        if (v->tuple->item[i] < -1000 || v->tuple->item[i] > 1000)
+            return parse_fail(p, v->at, "an axis is out of range");
         axes[i] = (int)v->tuple->item[i];
     }
     return true;
@@ -117,7 +134,8 @@ static bool run_reduce(struct parser *p, struct call *c, struct value *out) {
     weft_reduce r = {.size = sizeof r, .nan = c->row->nan};
     int axes[WEFT_MAX_RANK];
     weft_dtype t = WEFT_F64;
-    if (c->n == 2 && has(c, K_AXIS)) return parse_fail(p, c->kw[K_AXIS].at, "the axis is given twice");
+    if (c->n == 2 && has(c, K_AXIS))
+        return parse_fail(p, c->kw[K_AXIS].at, "the axis is given twice");
     const struct value *axis = c->n == 2 ? &c->arg[1] : has(c, K_AXIS) ? &c->kw[K_AXIS] : NULL;
     weft_expr *x = expr(p, c, 0);
     if (!x || (axis && !read_axes(p, axis, &r, axes))) return false;
@@ -129,7 +147,7 @@ static bool run_reduce(struct parser *p, struct call *c, struct value *out) {
     return built(p, c, weft_cast(c->row->reduce(weft_cast(x, t), &r), t), out);
 }
 
-// ---- views -------------------------------------------------------------------------------------------------
+// ---- views ------------------------------------------------------------------------------------
 // The arguments from the second on, or one tuple, or shape=, as integers; -1 after an error.
 static int read_list(struct parser *p, struct call *c, int64_t *dims) {
     const struct value *one = has(c, K_SHAPE) ? &c->kw[K_SHAPE] : c->n == 2 ? &c->arg[1] : NULL;
@@ -149,7 +167,8 @@ static bool run_shape(struct parser *p, struct call *c, struct value *out) {
     int rank = x ? read_list(p, c, dims) : -1;
     if (rank < 0) return false;
     bool repeat = strcmp(c->row->name, "broadcast_to") == 0;
-    return built(p, c, repeat ? weft_broadcast_to(x, rank, dims) : weft_reshape(x, rank, dims), out);
+    return built(p, c, repeat ? weft_broadcast_to(x, rank, dims) : weft_reshape(x, rank, dims),
+                 out);
 }
 
 static bool run_transpose(struct parser *p, struct call *c, struct value *out) {
@@ -161,7 +180,8 @@ static bool run_transpose(struct parser *p, struct call *c, struct value *out) {
     bool all = n == 0 || (c->n == 2 && c->arg[1].kind == V_NONE);
     if (!all && n != weft_expr_rank(x))
         return parse_fail(p, c->who->at, "transpose names %d axes of %d", n, weft_expr_rank(x));
-    for (int i = 0; i < n; i++) perm[i] = list[i] < -1000 || list[i] > 1000 ? 1000 : (int)list[i];
+    for (int i = 0; i < n; i++)
+        perm[i] = list[i] < -1000 || list[i] > 1000 ? 1000 : (int)list[i];
     return built(p, c, weft_transpose(x, all ? NULL : perm), out);
 }
 
@@ -173,8 +193,8 @@ static bool read_index(struct parser *p, struct call *c, int i, enum keyword k, 
 static bool run_swap(struct parser *p, struct call *c, struct value *out) {
     int a, b;
     weft_expr *x = expr(p, c, 0);
-    return x && value_index(p, &c->arg[1], "an axis", &a) && value_index(p, &c->arg[2], "an axis", &b) &&
-           built(p, c, weft_swap_axes(x, a, b), out);
+    return x && value_index(p, &c->arg[1], "an axis", &a) &&
+           value_index(p, &c->arg[2], "an axis", &b) && built(p, c, weft_swap_axes(x, a, b), out);
 }
 
 // flip and squeeze: one axis, or all that can be
@@ -196,7 +216,8 @@ static bool run_axis(struct parser *p, struct call *c, struct value *out) {
 static bool run_expand(struct parser *p, struct call *c, struct value *out) {
     int axis = 0;
     weft_expr *x = expr(p, c, 0);
-    if (c->n == 1 && !given(c, K_AXIS)) return parse_fail(p, c->who->at, "expand_dims wants an axis");
+    if (c->n == 1 && !given(c, K_AXIS))
+        return parse_fail(p, c->who->at, "expand_dims wants an axis");
     return x && read_index(p, c, 1, K_AXIS, &axis) && built(p, c, weft_expand_dims(x, axis), out);
 }
 
@@ -204,7 +225,8 @@ static bool run_diagonal(struct parser *p, struct call *c, struct value *out) {
     int offset = 0, axis1 = 0, axis2 = 1;
     weft_expr *x = expr(p, c, 0);
     return x && read_index(p, c, 1, K_OFFSET, &offset) && read_index(p, c, 2, K_AXIS1, &axis1) &&
-           read_index(p, c, 3, K_AXIS2, &axis2) && built(p, c, weft_diagonal(x, offset, axis1, axis2), out);
+           read_index(p, c, 3, K_AXIS2, &axis2) &&
+           built(p, c, weft_diagonal(x, offset, axis1, axis2), out);
 }
 
 // iota(i64, (2, 3), 1)
@@ -220,53 +242,156 @@ static bool run_iota(struct parser *p, struct call *c, struct value *out) {
     } else if (!value_int(p, &c->arg[1], "an extent", &n)) {
         return false;
     }
-    return read_index(p, c, 2, K_AXIS, &axis) && built(p, c, weft_iota(p->graph, t, rank, dims, axis), out);
+    return read_index(p, c, 2, K_AXIS, &axis) &&
+           built(p, c, weft_iota(p->graph, t, rank, dims, axis), out);
 }
 
-// ---- the table ------------------------------------------------------------------------------------------------
-#define ONE(name, fn) {#name, run_map, 1, 1, KW(DTYPE), {.one = weft_##fn}, 0}
-#define TWO(name, fn) {#name, run_map, 2, 2, KW(DTYPE), {.two = weft_##fn}, 0}
-#define THREE(name, fn) {#name, run_map, 3, 3, KW(DTYPE), {.three = weft_##fn}, 0}
+// ---- the table --------------------------------------------------------------------------------
+#define ONE(name, fn)                                                                              \
+    { #name, run_map, 1, 1, KW(DTYPE), {.one = weft_##fn }, 0 }
+#define TWO(name, fn)                                                                              \
+    { #name, run_map, 2, 2, KW(DTYPE), {.two = weft_##fn }, 0 }
+#define THREE(name, fn)                                                                            \
+    { #name, run_map, 3, 3, KW(DTYPE), {.three = weft_##fn }, 0 }
 #define REDUCED (KW(AXIS) | KW(KEEPDIMS) | KW(DTYPE) | KW(NAN))
-#define REDUCE(name, fn) {#name, run_reduce, 1, 2, REDUCED, {.reduce = weft_##fn}, WEFT_NAN_PROPAGATE}
-#define SPREAD(name, fn) {#name, run_reduce, 1, 2, REDUCED | KW(DDOF), {.reduce = weft_##fn}, WEFT_NAN_PROPAGATE}
-#define NAN_REDUCE(name, fn) {"nan" #name, run_reduce, 1, 2, REDUCED | KW(DDOF), {.reduce = weft_##fn}, WEFT_NAN_SKIP}
-#define VIEW(name, run, least, most, kws) {#name, run, least, most, kws, {.one = NULL}, 0}
+#define REDUCE(name, fn)                                                                           \
+    { #name, run_reduce, 1, 2, REDUCED, {.reduce = weft_##fn }, WEFT_NAN_PROPAGATE }
+#define SPREAD(name, fn)                                                                           \
+    { #name, run_reduce, 1, 2, REDUCED | KW(DDOF), {.reduce = weft_##fn }, WEFT_NAN_PROPAGATE }
+#define NAN_REDUCE(name, fn)                                                                       \
+    { "nan" #name, run_reduce, 1, 2, REDUCED | KW(DDOF), {.reduce = weft_##fn}, WEFT_NAN_SKIP }
+#define VIEW(name, run, least, most, kws)                                                          \
+    { #name, run, least, most, kws, {.one = NULL }, 0 }
 
 static const struct row rows[] = {
-    TWO(add, add), TWO(sub, sub), TWO(subtract, sub), TWO(mul, mul), TWO(multiply, mul),
-    TWO(true_divide, true_divide), TWO(divide, true_divide), TWO(div, true_divide),
-    TWO(floor_divide, floor_divide), TWO(remainder, remainder), TWO(mod, remainder), TWO(pow, pow),
-    TWO(power, pow), TWO(hypot, hypot), TWO(atan2, atan2), TWO(arctan2, atan2), TWO(copysign, copysign),
-    TWO(minimum, minimum), TWO(maximum, maximum), TWO(fmin, fmin), TWO(fmax, fmax), THREE(fma, fma),
-    THREE(where, where), VIEW(clip, run_clip, 2, 3, 0),
-    ONE(neg, neg), ONE(negative, neg), ONE(abs, abs), ONE(absolute, abs), ONE(fabs, abs), ONE(sign, sign),
-    ONE(square, square), ONE(sqrt, sqrt), ONE(reciprocal, reciprocal), ONE(floor, floor), ONE(ceil, ceil),
-    ONE(trunc, trunc), ONE(fix, trunc), ONE(round, round), ONE(rint, round), ONE(around, round),
-    ONE(exp, exp), ONE(exp2, exp2), ONE(expm1, expm1), ONE(log, log), ONE(log2, log2), ONE(log10, log10),
-    ONE(log1p, log1p), ONE(sin, sin), ONE(cos, cos), ONE(tan, tan), ONE(asin, asin), ONE(arcsin, asin),
-    ONE(acos, acos), ONE(arccos, acos), ONE(atan, atan), ONE(arctan, atan), ONE(sinh, sinh), ONE(cosh, cosh),
-    ONE(tanh, tanh), ONE(asinh, asinh), ONE(arcsinh, asinh), ONE(acosh, acosh), ONE(arccosh, acosh),
-    ONE(atanh, atanh), ONE(arctanh, atanh), ONE(cbrt, cbrt), ONE(sigmoid, sigmoid), ONE(erf, erf),
-    TWO(equal, equal), TWO(not_equal, not_equal), TWO(less, less), TWO(less_equal, less_equal),
-    TWO(greater, greater), TWO(greater_equal, greater_equal), TWO(logical_and, logical_and),
-    TWO(logical_or, logical_or), TWO(logical_xor, logical_xor), ONE(logical_not, logical_not),
-    TWO(bitwise_and, bitwise_and), TWO(bitwise_or, bitwise_or), TWO(bitwise_xor, bitwise_xor),
-    ONE(bitwise_not, bitwise_not), ONE(invert, bitwise_not), TWO(left_shift, left_shift),
-    TWO(right_shift, right_shift), ONE(isnan, isnan), ONE(isinf, isinf), ONE(isfinite, isfinite),
-    ONE(signbit, signbit), VIEW(cast, run_cast, 1, 2, KW(DTYPE)), VIEW(astype, run_cast, 1, 2, KW(DTYPE)),
-    REDUCE(sum, sum), REDUCE(prod, prod), REDUCE(product, prod), REDUCE(min, min), REDUCE(amin, min),
-    REDUCE(max, max), REDUCE(amax, max), REDUCE(mean, mean), SPREAD(var, var), SPREAD(std, std),
-    REDUCE(any, any), REDUCE(all, all), REDUCE(count_nonzero, count_nonzero), REDUCE(argmin, argmin),
-    REDUCE(argmax, argmax), NAN_REDUCE(sum, sum), NAN_REDUCE(prod, prod), NAN_REDUCE(min, min),
-    NAN_REDUCE(max, max), NAN_REDUCE(mean, mean), NAN_REDUCE(var, var), NAN_REDUCE(std, std),
-    NAN_REDUCE(argmin, argmin), NAN_REDUCE(argmax, argmax),
-    TWO(matmul, matmul), TWO(dot, dot),
-    VIEW(reshape, run_shape, 1, MAX_ARGS, KW(SHAPE)), VIEW(broadcast_to, run_shape, 1, MAX_ARGS, KW(SHAPE)),
-    ONE(ravel, ravel), ONE(flatten, ravel), VIEW(transpose, run_transpose, 1, MAX_ARGS, 0),
-    VIEW(permute_dims, run_transpose, 2, MAX_ARGS, 0), VIEW(swap_axes, run_swap, 3, 3, 0),
-    VIEW(swapaxes, run_swap, 3, 3, 0), VIEW(flip, run_axis, 1, 2, KW(AXIS)),
-    VIEW(squeeze, run_axis, 1, 2, KW(AXIS)), VIEW(expand_dims, run_expand, 1, 2, KW(AXIS)),
+    TWO(add, add),
+    TWO(sub, sub),
+    TWO(subtract, sub),
+    TWO(mul, mul),
+    TWO(multiply, mul),
+    TWO(true_divide, true_divide),
+    TWO(divide, true_divide),
+    TWO(div, true_divide),
+    TWO(floor_divide, floor_divide),
+    TWO(remainder, remainder),
+    TWO(mod, remainder),
+    TWO(pow, pow),
+    TWO(power, pow),
+    TWO(hypot, hypot),
+    TWO(atan2, atan2),
+    TWO(arctan2, atan2),
+    TWO(copysign, copysign),
+    TWO(minimum, minimum),
+    TWO(maximum, maximum),
+    TWO(fmin, fmin),
+    TWO(fmax, fmax),
+    THREE(fma, fma),
+    THREE(where, where),
+    VIEW(clip, run_clip, 2, 3, 0),
+    ONE(neg, neg),
+    ONE(negative, neg),
+    ONE(abs, abs),
+    ONE(absolute, abs),
+    ONE(fabs, abs),
+    ONE(sign, sign),
+    ONE(square, square),
+    ONE(sqrt, sqrt),
+    ONE(reciprocal, reciprocal),
+    ONE(floor, floor),
+    ONE(ceil, ceil),
+    ONE(trunc, trunc),
+    ONE(fix, trunc),
+    ONE(round, round),
+    ONE(rint, round),
+    ONE(around, round),
+    ONE(exp, exp),
+    ONE(exp2, exp2),
+    ONE(expm1, expm1),
+    ONE(log, log),
+    ONE(log2, log2),
+    ONE(log10, log10),
+    ONE(log1p, log1p),
+    ONE(sin, sin),
+    ONE(cos, cos),
+    ONE(tan, tan),
+    ONE(asin, asin),
+    ONE(arcsin, asin),
+    ONE(acos, acos),
+    ONE(arccos, acos),
+    ONE(atan, atan),
+    ONE(arctan, atan),
+    ONE(sinh, sinh),
+    ONE(cosh, cosh),
+    ONE(tanh, tanh),
+    ONE(asinh, asinh),
+    ONE(arcsinh, asinh),
+    ONE(acosh, acosh),
+    ONE(arccosh, acosh),
+    ONE(atanh, atanh),
+    ONE(arctanh, atanh),
+    ONE(cbrt, cbrt),
+    ONE(sigmoid, sigmoid),
+    ONE(erf, erf),
+    TWO(equal, equal),
+    TWO(not_equal, not_equal),
+    TWO(less, less),
+    TWO(less_equal, less_equal),
+    TWO(greater, greater),
+    TWO(greater_equal, greater_equal),
+    TWO(logical_and, logical_and),
+    TWO(logical_or, logical_or),
+    TWO(logical_xor, logical_xor),
+    ONE(logical_not, logical_not),
+    TWO(bitwise_and, bitwise_and),
+    TWO(bitwise_or, bitwise_or),
+    TWO(bitwise_xor, bitwise_xor),
+    ONE(bitwise_not, bitwise_not),
+    ONE(invert, bitwise_not),
+    TWO(left_shift, left_shift),
+    TWO(right_shift, right_shift),
+    ONE(isnan, isnan),
+    ONE(isinf, isinf),
+    ONE(isfinite, isfinite),
+    ONE(signbit, signbit),
+    VIEW(cast, run_cast, 1, 2, KW(DTYPE)),
+    VIEW(astype, run_cast, 1, 2, KW(DTYPE)),
+    REDUCE(sum, sum),
+    REDUCE(prod, prod),
+    REDUCE(product, prod),
+    REDUCE(min, min),
+    REDUCE(amin, min),
+    REDUCE(max, max),
+    REDUCE(amax, max),
+    REDUCE(mean, mean),
+    SPREAD(var, var),
+    SPREAD(std, std),
+    REDUCE(any, any),
+    REDUCE(all, all),
+    REDUCE(count_nonzero, count_nonzero),
+    REDUCE(argmin, argmin),
+    REDUCE(argmax, argmax),
+    NAN_REDUCE(sum, sum),
+    NAN_REDUCE(prod, prod),
+    NAN_REDUCE(min, min),
+    NAN_REDUCE(max, max),
+    NAN_REDUCE(mean, mean),
+    NAN_REDUCE(var, var),
+    NAN_REDUCE(std, std),
+    NAN_REDUCE(argmin, argmin),
+    NAN_REDUCE(argmax, argmax),
+    TWO(matmul, matmul),
+    TWO(dot, dot),
+    VIEW(reshape, run_shape, 1, MAX_ARGS, KW(SHAPE)),
+    VIEW(broadcast_to, run_shape, 1, MAX_ARGS, KW(SHAPE)),
+    ONE(ravel, ravel),
+    ONE(flatten, ravel),
+    VIEW(transpose, run_transpose, 1, MAX_ARGS, 0),
+    VIEW(permute_dims, run_transpose, 2, MAX_ARGS, 0),
+    VIEW(swap_axes, run_swap, 3, 3, 0),
+    VIEW(swapaxes, run_swap, 3, 3, 0),
+    VIEW(flip, run_axis, 1, 2, KW(AXIS)),
+    VIEW(squeeze, run_axis, 1, 2, KW(AXIS)),
+    VIEW(expand_dims, run_expand, 1, 2, KW(AXIS)),
     VIEW(diagonal, run_diagonal, 1, 4, KW(OFFSET) | KW(AXIS1) | KW(AXIS2)),
     VIEW(iota, run_iota, 2, 3, KW(AXIS)),
 };
@@ -281,13 +406,14 @@ static const struct row *find_row(const char *name, size_t len) {
 }
 bool is_function(const char *name, size_t len) { return find_row(name, len) != NULL; }
 
-// ---- spelling ----------------------------------------------------------------------------------------------------
+// ---- spelling ---------------------------------------------------------------------------------
 // Edits from one word to another, for words of up to 30 letters.
 static int distance(const char *a, size_t la, const char *b) {
     int row[32];
     size_t lb = strlen(b);
     if (la > 30 || lb > 30) return 99;
-    for (size_t j = 0; j <= lb; j++) row[j] = (int)j;
+    for (size_t j = 0; j <= lb; j++)
+        row[j] = (int)j;
     for (size_t i = 1; i <= la; i++) {
         int diagonal = row[0];
         row[0] = (int)i;
@@ -312,15 +438,16 @@ void suggest_function(const char *name, size_t len, char *buf, size_t size) {
     }
 }
 
-// ---- arguments ---------------------------------------------------------------------------------------------------
+// ---- arguments --------------------------------------------------------------------------------
 static bool unknown_keyword(struct parser *p, const struct call *c, const struct token *t) {
     char list[200] = "";
     size_t at = 0;
     for (int k = 0; k < K__N; k++)
         if (c->row->keywords >> k & 1)
-            at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", keywords[k]);
-    return parse_fail(p, t->at, "%s has no argument '%.*s'; %s%s", c->row->name, (int)t->len, p->text + t->at,
-                      at ? "it has " : "it takes none by name", list);
+            at +=
+                (size_t)snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", keywords[k]);
+    return parse_fail(p, t->at, "%s has no argument '%.*s'; %s%s", c->row->name, (int)t->len,
+                      p->text + t->at, at ? "it has " : "it takes none by name", list);
 }
 
 // nan=skip is the one argument whose value is a word
@@ -336,7 +463,9 @@ static bool read_nan_mode(struct parser *p, struct value *out) {
 
 static bool read_keyword(struct parser *p, struct call *c, const struct token *name) {
     int k = 0;
-    while (k < K__N && !(c->row->keywords >> k & 1 && same_name(keywords[k], p->text + name->at, name->len))) k++;
+    while (k < K__N &&
+           !(c->row->keywords >> k & 1 && same_name(keywords[k], p->text + name->at, name->len)))
+        k++;
     if (k == K__N) return unknown_keyword(p, c, name);
     if (has(c, (enum keyword)k)) return parse_fail(p, name->at, "'%s' is given twice", keywords[k]);
     c->have |= 1u << k;
@@ -374,8 +503,8 @@ static bool check_count(struct parser *p, const struct call *c) {
     if (r->least == r->most)
         return parse_fail(p, c->who->at, "%s takes %d argument%s, not %d", r->name, r->least - self,
                           r->least - self == 1 ? "" : "s", c->n - self);
-    return parse_fail(p, c->who->at, "%s takes %d to %d arguments, not %d", r->name, r->least - self,
-                      r->most - self, c->n - self);
+    return parse_fail(p, c->who->at, "%s takes %d to %d arguments, not %d", r->name,
+                      r->least - self, r->most - self, c->n - self);
 }
 
 bool parse_call(struct parser *p, const struct callee *who, struct value *out) {
@@ -388,8 +517,8 @@ bool parse_call(struct parser *p, const struct callee *who, struct value *out) {
     if (is_type) c.row = &convert;
     if (!c.row) {
         suggest_function(who->name, who->len, hint, sizeof hint);
-        return parse_fail(p, who->at, "unknown %s '%.*s'%s", who->self ? "method" : "function", (int)who->len,
-                          who->name, hint);
+        return parse_fail(p, who->at, "unknown %s '%.*s'%s", who->self ? "method" : "function",
+                          (int)who->len, who->name, hint);
     }
     if (who->self) c.arg[c.n++] = *who->self;
     if (!read_arguments(p, &c) || !check_count(p, &c)) return false;

@@ -19,10 +19,10 @@ int cmd_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
 int cmd_fail_status(weft_status s, const char *what);
 void *cmd_alloc(size_t size); // ends the program when there is no memory
 
-// ---- .npy files (npy.c, npy_write.c) --------------------------------------------------------------------
+// ---- .npy files (npy.c, npy_write.c) ----------------------------------------------------------
 struct npy {
     weft_array array;
-    void *memory;   // what to release
+    void *memory; // what to release
     size_t bytes;
     bool mapped;
 };
@@ -32,7 +32,7 @@ void npy_free(struct npy *n);
 
 // A file that appears under its name only when all of it is there.
 struct npy_out {
-    weft_array array;    // write the elements here
+    weft_array array; // write the elements here
     const char *path;
     int fd;
     char *temporary;     // its name so far; NULL: none
@@ -44,13 +44,13 @@ bool npy_create(const char *path, weft_dtype t, int rank, const int64_t *dims, s
 bool npy_commit(struct npy_out *o); // false after printing why
 void npy_abandon(struct npy_out *o);
 
-// ---- inputs (input.c, gen.c) ------------------------------------------------------------------------------
+// ---- inputs (input.c, gen.c) ------------------------------------------------------------------
 enum input_kind { INPUT_ARRAY, INPUT_INT, INPUT_UINT, INPUT_FLOAT, INPUT_BOOL };
 struct input {
     char *name;
     enum input_kind kind;
-    struct npy data;     // ARRAY
-    bool shape_only;     // ARRAY without memory: explain looks at the form only
+    struct npy data; // ARRAY
+    bool shape_only; // ARRAY without memory: explain looks at the form only
     int64_t i;
     uint64_t u;
     double f;
@@ -70,12 +70,43 @@ bool dtype_by_name(const char *s, size_t len, weft_dtype *out);
 // how: "", "iota" or a number
 bool gen_fill(weft_array *a, const char *name, const char *how);
 
-// ---- the language (lex.c, parse.c, value.c, call.c, subscript.c) -------------------------------------------------
+// ---- the language (lex.c, parse.c, value.c, call.c, subscript.c) ------------------------------
 enum token_kind {
-    T_END, T_NAME, T_INT, T_FLOAT, T_BAD,
-    T_ADD, T_SUB, T_MUL, T_DIV, T_FLOORDIV, T_MOD, T_POW, T_AT, T_AND, T_OR, T_XOR, T_NOT, T_SHL, T_SHR,
-    T_LT, T_LE, T_GT, T_GE, T_EQ, T_NE,
-    T_LPAR, T_RPAR, T_LBRACKET, T_RBRACKET, T_COMMA, T_COLON, T_SEMI, T_DOT, T_ELLIPSIS, T_ASSIGN
+    T_END,
+    T_NAME,
+    T_INT,
+    T_FLOAT,
+    T_BAD,
+    T_ADD,
+    T_SUB,
+    T_MUL,
+    T_DIV,
+    T_FLOORDIV,
+    T_MOD,
+    T_POW,
+    T_AT,
+    T_AND,
+    T_OR,
+    T_XOR,
+    T_NOT,
+    T_SHL,
+    T_SHR,
+    T_LT,
+    T_LE,
+    T_GT,
+    T_GE,
+    T_EQ,
+    T_NE,
+    T_LPAR,
+    T_RPAR,
+    T_LBRACKET,
+    T_RBRACKET,
+    T_COMMA,
+    T_COLON,
+    T_SEMI,
+    T_DOT,
+    T_ELLIPSIS,
+    T_ASSIGN
 };
 struct token {
     enum token_kind kind;
@@ -89,11 +120,11 @@ struct token lex_next(const char *s, size_t *at, const char **reason);
 enum value_kind { V_EXPR, V_INT, V_FLOAT, V_BOOL, V_NONE, V_DTYPE, V_TUPLE, V_ELLIPSIS };
 struct value {
     enum value_kind kind;
-    size_t at;            // where it begins in the text
-    bool negative;        // INT
+    size_t at;     // where it begins in the text
+    bool negative; // INT
     union {
         weft_expr *expr;
-        uint64_t u;       // INT: magnitude
+        uint64_t u; // INT: magnitude
         double f;
         bool truth;
         weft_dtype dtype;
@@ -158,7 +189,7 @@ bool is_function(const char *name, size_t len);
 bool parse_subscript(struct parser *p, struct value *x);
 void suggest_function(const char *name, size_t len, char *buf, size_t size);
 
-// ---- output and verbs ----------------------------------------------------------------------------------------------
+// ---- output and verbs -------------------------------------------------------------------------
 void print_array(FILE *f, const weft_array *a);
 void print_raw(FILE *f, const weft_array *a);
 

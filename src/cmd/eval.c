@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// weft eval: inputs, expression, results. Files are computed into in place and appear only when every
-// result is complete; without -o the results are printed.
+// weft eval: inputs, expression, results. Files are computed into in place and appear only when
+// every result is complete; without -o the results are printed.
 #include "cmd.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct job {
     struct results results;
     struct npy_out *files; // one per result with -o
     weft_array *outs;
-    int ready;             // files created
+    int ready; // files created
 };
 
 static int compute(struct job *j, const struct options *o) {
@@ -26,11 +26,12 @@ static int compute(struct job *j, const struct options *o) {
 static int to_files(struct job *j, const struct options *o) {
     int n = j->results.n;
     if (n != o->nout)
-        return cmd_fail("-o is given %d time%s, the expression has %d result%s", o->nout, o->nout == 1 ? "" : "s", n,
-                        n == 1 ? "" : "s");
+        return cmd_fail("-o is given %d time%s, the expression has %d result%s", o->nout,
+                        o->nout == 1 ? "" : "s", n, n == 1 ? "" : "s");
     for (int i = 0; i < n; i++) {
         const weft_expr *x = j->results.at[i];
-        if (!npy_create(o->out[i], weft_expr_dtype(x), weft_expr_rank(x), weft_expr_dims(x), &j->files[i]))
+        if (!npy_create(o->out[i], weft_expr_dtype(x), weft_expr_rank(x), weft_expr_dims(x),
+                        &j->files[i]))
             return EXIT_BAD;
         j->outs[i] = j->files[i].array;
         j->ready = i + 1;
@@ -51,9 +52,12 @@ static int to_terminal(struct job *j, const struct options *o) {
         if (!j->outs[i].data) status = cmd_fail("no memory for a result of %zu bytes", bytes);
     }
     if (!status) status = compute(j, o);
-    for (int i = 0; i < n && !status; i++) (o->raw ? print_raw : print_array)(stdout, &j->outs[i]);
-    for (int i = 0; i < n; i++) free(j->outs[i].data);
-    if (!status && (fflush(stdout) || ferror(stdout))) status = cmd_fail("the output could not be written");
+    for (int i = 0; i < n && !status; i++)
+        (o->raw ? print_raw : print_array)(stdout, &j->outs[i]);
+    for (int i = 0; i < n; i++)
+        free(j->outs[i].data);
+    if (!status && (fflush(stdout) || ferror(stdout)))
+        status = cmd_fail("the output could not be written");
     return status;
 }
 
@@ -61,16 +65,19 @@ int cmd_eval(struct options *o) {
     struct job j = {.ctx = open_context(o, o->backend)};
     if (!j.ctx) return EXIT_FAULT;
     int status = EXIT_BAD;
-    j.parser = (struct parser){.text = o->expr, .graph = weft_graph_new(j.ctx), .inputs = &o->inputs};
+    j.parser =
+        (struct parser){.text = o->expr, .graph = weft_graph_new(j.ctx), .inputs = &o->inputs};
     if (!j.parser.graph) {
         status = cmd_fail_status(WEFT_ENOMEM, "no memory for a graph");
     } else if (parse_program(&j.parser, &j.results)) {
         size_t n = (size_t)j.results.n;
         j.files = cmd_alloc(n * sizeof *j.files);
         j.outs = cmd_alloc(n * sizeof *j.outs);
-        for (size_t i = 0; i < n; i++) j.files[i] = (struct npy_out){.fd = -1};
+        for (size_t i = 0; i < n; i++)
+            j.files[i] = (struct npy_out){.fd = -1};
         status = o->nout ? to_files(&j, o) : to_terminal(&j, o);
-        for (int i = 0; i < j.ready; i++) npy_abandon(&j.files[i]);
+        for (int i = 0; i < j.ready; i++)
+            npy_abandon(&j.files[i]);
     }
     free(j.files);
     free(j.outs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// weft explain: what becomes of an expression, stage by stage: the graph, the plan, the LLVM IR, the
-// machine code. Runs nothing; inputs that are only described have no memory; names that nobody gave are
-// f64[1000].
+// weft explain: what becomes of an expression, stage by stage: the graph, the plan, the LLVM IR,
+// the machine code. Runs nothing; inputs that are only described have no memory; names that nobody
+// gave are f64[1000].
 #include "cmd.h"
 
 #include <stdlib.h>
@@ -9,8 +9,11 @@
 static const struct {
     weft_dump_kind kind;
     const char *title;
-} stages[] = {{WEFT_DUMP_IR, "graph"}, {WEFT_DUMP_PLAN, "plan"}, {WEFT_DUMP_LLVM, "LLVM IR"},
-              {WEFT_DUMP_ASM, "machine code"}, {WEFT_DUMP_DOT, "graphviz"}};
+} stages[] = {{WEFT_DUMP_IR, "graph"},
+              {WEFT_DUMP_PLAN, "plan"},
+              {WEFT_DUMP_LLVM, "LLVM IR"},
+              {WEFT_DUMP_ASM, "machine code"},
+              {WEFT_DUMP_DOT, "graphviz"}};
 
 static int show_stage(const struct options *o, struct parser *p, struct results *r, size_t i) {
     char *text = NULL;
@@ -28,7 +31,8 @@ static int show_stage(const struct options *o, struct parser *p, struct results 
 }
 
 static int show(const struct options *o, weft_ctx *ctx, struct parser *p, struct results *r) {
-    unsigned all = 1u << WEFT_DUMP_IR | 1u << WEFT_DUMP_PLAN | 1u << WEFT_DUMP_LLVM | 1u << WEFT_DUMP_ASM;
+    unsigned all =
+        1u << WEFT_DUMP_IR | 1u << WEFT_DUMP_PLAN | 1u << WEFT_DUMP_LLVM | 1u << WEFT_DUMP_ASM;
     unsigned chosen = o->show ? o->show : all;
     int status = 0;
     if (o->json) {
@@ -47,7 +51,11 @@ static int show(const struct options *o, weft_ctx *ctx, struct parser *p, struct
 int cmd_explain(struct options *o) {
     weft_ctx *ctx = open_context(o, o->backend);
     if (!ctx) return EXIT_FAULT;
-    struct parser p = {.text = o->expr, .graph = weft_graph_new(ctx), .inputs = &o->inputs, .assume = true, .shapes = true};
+    struct parser p = {.text = o->expr,
+                       .graph = weft_graph_new(ctx),
+                       .inputs = &o->inputs,
+                       .assume = true,
+                       .shapes = true};
     struct results r = {.at = NULL};
     int status = EXIT_BAD;
     if (!p.graph)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Generated inputs: the same values in every run and on every machine. Pseudo-random element i of an input
-// is a hash of (the input's name, i): floats uniform in [0, 1), integers in 0..99, bool either.
+// Generated inputs: the same values in every run and on every machine. Pseudo-random element i of
+// an input is a hash of (the input's name, i): floats uniform in [0, 1), integers in 0..99, bool
+// either.
 #include "cmd.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mix(uint64_t z) { // the finaliser of a 64-bit generator: every bit depends on every bit
+static uint64_t
+mix(uint64_t z) { // the finaliser of a 64-bit generator: every bit depends on every bit
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
@@ -15,7 +17,8 @@ static uint64_t mix(uint64_t z) { // the finaliser of a 64-bit generator: every 
 
 static uint64_t seed_of(const char *name) {
     uint64_t h = 0xcbf29ce484222325u;
-    for (; *name; name++) h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
     return mix(h);
 }
 
@@ -40,7 +43,8 @@ static void put(weft_dtype t, void *p, double f, uint64_t i, bool real) {
 static bool fits(weft_dtype t, bool negative, uint64_t magnitude) {
     int bits = (int)weft_dtype_size(t) * 8;
     if (t == WEFT_BOOL) return !negative;
-    if (t >= WEFT_U8 && t <= WEFT_U64) return !(negative && magnitude) && magnitude <= UINT64_MAX >> (64 - bits);
+    if (t >= WEFT_U8 && t <= WEFT_U64)
+        return !(negative && magnitude) && magnitude <= UINT64_MAX >> (64 - bits);
     uint64_t half = (uint64_t)1 << (bits - 1);
     return negative ? magnitude <= half : magnitude < half;
 }
@@ -59,7 +63,8 @@ static void fill_random(weft_array *a, int64_t count, uint64_t seed) {
 static void fill_iota(weft_array *a, int64_t count) {
     size_t size = weft_dtype_size(a->dtype);
     unsigned char *p = a->data;
-    for (int64_t i = 0; i < count; i++, p += size) put(a->dtype, p, 0, (uint64_t)i, false);
+    for (int64_t i = 0; i < count; i++, p += size)
+        put(a->dtype, p, 0, (uint64_t)i, false);
 }
 
 static bool fill_number(weft_array *a, int64_t count, const char *how) {
@@ -74,7 +79,8 @@ static bool fill_number(weft_array *a, int64_t count, const char *how) {
     if (end == how || *end || (!real && (errno || *digits < '0' || *digits > '9'))) return false;
     if (!real && !fits(a->dtype, negative, i)) return false;
     put(a->dtype, one, f, negative ? 0 - i : i, real);
-    for (int64_t k = 0; k < count; k++, p += size) memcpy(p, one, size);
+    for (int64_t k = 0; k < count; k++, p += size)
+        memcpy(p, one, size);
     return true;
 }
 

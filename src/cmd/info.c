@@ -9,8 +9,8 @@ int cmd_ops(struct options *o) {
     if (o->json) printf("[");
     for (int i = 0; (op = weft_op_at(i)); i++) {
         if (o->json)
-            printf("%s{\"name\": \"%s\", \"arity\": %d, \"kind\": \"%s\", \"doc\": \"%s\"}", i ? ",\n " : "", op->name,
-                   op->arity, op->kind, op->doc);
+            printf("%s{\"name\": \"%s\", \"arity\": %d, \"kind\": \"%s\", \"doc\": \"%s\"}",
+                   i ? ",\n " : "", op->name, op->arity, op->kind, op->doc);
         else
             printf("%-15s %d  %-12s %s\n", op->name, op->arity, op->kind, op->doc);
     }
@@ -25,7 +25,8 @@ static const char *isa_text(weft_isa isa) {
 
 static void show_variables(void) {
     const weft_env_info *e;
-    for (int i = 0; (e = weft_env_at(i)); i++) printf("%-16s %-24s %s\n", e->name, e->values, e->doc);
+    for (int i = 0; (e = weft_env_at(i)); i++)
+        printf("%-16s %-24s %s\n", e->name, e->values, e->doc);
 }
 
 // One small program compiled and run, so that the figures are of a context in use.
@@ -46,7 +47,8 @@ int cmd_info(struct options *o) {
         show_variables();
         return 0;
     }
-    weft_ctx *ctx = open_context(o, o->backend == WEFT_BACKEND_AUTO ? WEFT_BACKEND_JIT : o->backend);
+    weft_ctx *ctx =
+        open_context(o, o->backend == WEFT_BACKEND_AUTO ? WEFT_BACKEND_JIT : o->backend);
     if (!ctx) return EXIT_FAULT;
     weft_status st = try_compiler(ctx);
     weft_stats s;

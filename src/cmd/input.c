@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What stands after the expression: name=file.npy, name=dtype[extents]:how, name=number. Errors name the
-// argument and what of it is wrong.
+// What stands after the expression: name=file.npy, name=dtype[extents]:how, name=number. Errors
+// name the argument and what of it is wrong.
 #include "cmd.h"
 
 #include <ctype.h>
@@ -12,9 +12,10 @@ bool dtype_by_name(const char *s, size_t len, weft_dtype *out) {
     static const struct {
         const char *name;
         weft_dtype t;
-    } numpys[] = {{"bool_", WEFT_BOOL}, {"int8", WEFT_I8}, {"int16", WEFT_I16}, {"int32", WEFT_I32},
-                  {"int64", WEFT_I64}, {"uint8", WEFT_U8}, {"uint16", WEFT_U16}, {"uint32", WEFT_U32},
-                  {"uint64", WEFT_U64}, {"float32", WEFT_F32}, {"float64", WEFT_F64}, {"int", WEFT_I64},
+    } numpys[] = {{"bool_", WEFT_BOOL},  {"int8", WEFT_I8},     {"int16", WEFT_I16},
+                  {"int32", WEFT_I32},   {"int64", WEFT_I64},   {"uint8", WEFT_U8},
+                  {"uint16", WEFT_U16},  {"uint32", WEFT_U32},  {"uint64", WEFT_U64},
+                  {"float32", WEFT_F32}, {"float64", WEFT_F64}, {"int", WEFT_I64},
                   {"float", WEFT_F64}};
     for (int t = 0; t < WEFT_DTYPE__N; t++) {
         const char *name = weft_dtype_name((weft_dtype)t);
@@ -47,7 +48,8 @@ static struct input *grow(struct inputs *in, const char *name, size_t len) {
 
 struct input *input_find(struct inputs *in, const char *name, size_t len) {
     for (int i = 0; i < in->n; i++)
-        if (strlen(in->at[i].name) == len && memcmp(in->at[i].name, name, len) == 0) return &in->at[i];
+        if (strlen(in->at[i].name) == len && memcmp(in->at[i].name, name, len) == 0)
+            return &in->at[i];
     return NULL;
 }
 
@@ -60,7 +62,7 @@ void inputs_free(struct inputs *in) {
     *in = (struct inputs){.at = NULL};
 }
 
-// ---- numbers ------------------------------------------------------------------------------------------------
+// ---- numbers ----------------------------------------------------------------------------------
 static bool read_scalar(struct input *x, const char *s) {
     char *end;
     if (strcmp(s, "True") == 0 || strcmp(s, "False") == 0) {
@@ -87,7 +89,7 @@ static bool read_scalar(struct input *x, const char *s) {
     return *end == 0 && end != s;
 }
 
-// ---- dtype[extents]:how ----------------------------------------------------------------------------------------
+// ---- dtype[extents]:how -----------------------------------------------------------------------
 // The number of bytes of the type's name when the text has this form, else 0.
 static size_t generated(const char *s, weft_dtype *t) {
     size_t n = strcspn(s, "[");
@@ -98,7 +100,8 @@ static bool read_dims(const char *arg, const char **at, int64_t *dims, int *rank
     const char *s = *at;
     char *end;
     for (*rank = 0; *s != ']'; ++*rank) {
-        if (*rank == WEFT_MAX_RANK) return cmd_fail("%s: more than %d axes", arg, WEFT_MAX_RANK), false;
+        if (*rank == WEFT_MAX_RANK)
+            return cmd_fail("%s: more than %d axes", arg, WEFT_MAX_RANK), false;
         errno = 0;
         dims[*rank] = strtoll(s, &end, 10);
         if (end == s || !isdigit((unsigned char)*s) || errno || (*end != ',' && *end != ']'))
@@ -126,7 +129,8 @@ static bool read_generated(struct input *x, const char *arg, const char *s, bool
     x->data.memory = aligned_alloc(64, (x->data.bytes + 64) & ~(size_t)63);
     if (!x->data.memory) return cmd_fail("%s: no memory for %zu bytes", arg, x->data.bytes), false;
     x->data.array.data = x->data.memory;
-    return gen_fill(&x->data.array, x->name, how) || (cmd_fail("%s: '%s' is not iota or a number that fits", arg, how), false);
+    return gen_fill(&x->data.array, x->name, how) ||
+           (cmd_fail("%s: '%s' is not iota or a number that fits", arg, how), false);
 }
 
 static bool valid_name(const char *s, size_t len) {
@@ -141,7 +145,8 @@ bool input_add(struct inputs *in, const char *text, bool shapes) {
     size_t len = eq ? (size_t)(eq - text) : 0;
     weft_dtype t;
     if (!eq || !valid_name(text, len))
-        return cmd_fail("'%s' is not of the form name=file.npy, name=f64[10] or name=2.5", text), false;
+        return cmd_fail("'%s' is not of the form name=file.npy, name=f64[10] or name=2.5", text),
+               false;
     if (input_find(in, text, len)) return cmd_fail("%s: this name is given twice", text), false;
     struct input *x = grow(in, text, len);
     if (generated(eq + 1, &t)) return read_generated(x, text, eq + 1, shapes);

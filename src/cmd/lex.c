@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Text to tokens, one at a time, with their places. Numbers are Python's: 10, 0x1f, 1_000, 2.5, 1e-3, .5.
+// Text to tokens, one at a time, with their places. Numbers are Python's: 10, 0x1f, 1_000, 2.5,
+// 1e-3, .5.
 #include "cmd.h"
 
 #include <ctype.h>
@@ -10,12 +11,14 @@
 static const struct {
     const char *text;
     enum token_kind kind;
-} marks[] = { // longer ones first
-    {"...", T_ELLIPSIS}, {"//", T_FLOORDIV}, {"**", T_POW}, {"<<", T_SHL}, {">>", T_SHR}, {"<=", T_LE},
-    {">=", T_GE}, {"==", T_EQ}, {"!=", T_NE}, {"+", T_ADD}, {"-", T_SUB}, {"*", T_MUL}, {"/", T_DIV},
-    {"%", T_MOD}, {"@", T_AT}, {"&", T_AND}, {"|", T_OR}, {"^", T_XOR}, {"~", T_NOT}, {"<", T_LT}, {">", T_GT},
-    {"(", T_LPAR}, {")", T_RPAR}, {"[", T_LBRACKET}, {"]", T_RBRACKET}, {",", T_COMMA}, {":", T_COLON},
-    {";", T_SEMI}, {".", T_DOT}, {"=", T_ASSIGN},
+} marks[] = {
+    // longer ones first
+    {"...", T_ELLIPSIS}, {"//", T_FLOORDIV}, {"**", T_POW}, {"<<", T_SHL},     {">>", T_SHR},
+    {"<=", T_LE},        {">=", T_GE},       {"==", T_EQ},  {"!=", T_NE},      {"+", T_ADD},
+    {"-", T_SUB},        {"*", T_MUL},       {"/", T_DIV},  {"%", T_MOD},      {"@", T_AT},
+    {"&", T_AND},        {"|", T_OR},        {"^", T_XOR},  {"~", T_NOT},      {"<", T_LT},
+    {">", T_GT},         {"(", T_LPAR},      {")", T_RPAR}, {"[", T_LBRACKET}, {"]", T_RBRACKET},
+    {",", T_COMMA},      {":", T_COLON},     {";", T_SEMI}, {".", T_DOT},      {"=", T_ASSIGN},
 };
 
 static bool name_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -34,7 +37,8 @@ static bool copy_number(const char *s, size_t len, char *buf, size_t size) {
 }
 
 static size_t span_digits(const char *s, size_t i) {
-    while (digit(s[i]) || (s[i] == '_' && digit(s[i + 1]))) i++;
+    while (digit(s[i]) || (s[i] == '_' && digit(s[i + 1])))
+        i++;
     return i;
 }
 
@@ -54,7 +58,8 @@ static void read_number(const char *s, struct token *t, const char **reason) {
     size_t n = 0;
     if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
         n = 2;
-        while (isxdigit((unsigned char)s[n]) || s[n] == '_') n++;
+        while (isxdigit((unsigned char)s[n]) || s[n] == '_')
+            n++;
         t->len = n;
         read_integer(s, t, reason);
     } else {
@@ -90,7 +95,8 @@ static void read_number(const char *s, struct token *t, const char **reason) {
 }
 
 struct token lex_next(const char *s, size_t *at, const char **reason) {
-    while (isspace((unsigned char)s[*at])) ++*at;
+    while (isspace((unsigned char)s[*at]))
+        ++*at;
     struct token t = {.kind = T_BAD, .at = *at, .len = 1};
     const char *p = s + *at;
     *reason = "this character means nothing here";
@@ -100,7 +106,8 @@ struct token lex_next(const char *s, size_t *at, const char **reason) {
     } else if (digit(*p) || (*p == '.' && digit(p[1]))) {
         read_number(p, &t, reason);
     } else if (name_char(*p)) {
-        while (name_char(p[t.len])) t.len++;
+        while (name_char(p[t.len]))
+            t.len++;
         t.kind = T_NAME;
     } else {
         for (size_t i = 0; i < COUNT_OF(marks); i++) {

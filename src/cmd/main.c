@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The `weft` command: verbs, options, help. Bad input is one sentence on stderr and exit status 2; what
-// the machine cannot give is status 1.
+// The `weft` command: verbs, options, help. Bad input is one sentence on stderr and exit status 2;
+// what the machine cannot give is status 1.
 #include "cmd.h"
 
 #include <errno.h>
@@ -10,11 +10,15 @@
 
 static const char usage[] =
     "usage: weft eval 'EXPR' [NAME=VALUE ...] [-o FILE.npy ...]   compute, print or write\n"
-    "       weft explain 'EXPR' [NAME=VALUE ...]                  graph, plan, LLVM IR, machine code\n"
-    "       weft bench 'EXPR' [NAME=VALUE ...]                    fused, unfused and interpreted times\n"
-    "       weft ops | weft info [--env]                          operations; this machine and build\n"
+    "       weft explain 'EXPR' [NAME=VALUE ...]                  graph, plan, LLVM IR, machine "
+    "code\n"
+    "       weft bench 'EXPR' [NAME=VALUE ...]                    fused, unfused and interpreted "
+    "times\n"
+    "       weft ops | weft info [--env]                          operations; this machine and "
+    "build\n"
     "\n"
-    "EXPR is written as in NumPy: 'm = mean(x, axis=0); (x - m)[1:] * s, x.T @ y'. ';' ends an assignment,\n"
+    "EXPR is written as in NumPy: 'm = mean(x, axis=0); (x - m)[1:] * s, x.T @ y'. ';' ends an "
+    "assignment,\n"
     "',' separates results. weft ops lists the operations.\n"
     "VALUE is a .npy file, a number, or generated: f64[1000,10] (pseudo-random, always the same),\n"
     "i32[10]:iota, f32[4]:0. Without a VALUE explain and bench take f64[1000].\n"
@@ -54,25 +58,43 @@ void *cmd_alloc(size_t size) {
 
 weft_ctx *open_context(const struct options *o, weft_backend backend) {
     weft_ctx *ctx = NULL;
-    weft_ctx_opts opts = {.size = sizeof opts, .threads = o->threads, .isa = o->isa, .backend = backend};
+    weft_ctx_opts opts = {
+        .size = sizeof opts, .threads = o->threads, .isa = o->isa, .backend = backend};
     weft_status st = weft_ctx_new(&ctx, &opts);
     if (st) cmd_fail("no context: %s", weft_status_text(st));
     return ctx;
 }
 
-// ---- options ----------------------------------------------------------------------------------------------
-enum { OPT_RAW = 256, OPT_JSON, OPT_THREADS, OPT_BACKEND, OPT_ISA, OPT_UNFUSED, OPT_ROUNDS, OPT_ENV, OPT_VERSION,
-       OPT_SHOW = 512 };
-static const struct option long_options[] = {
-    {"out", required_argument, NULL, 'o'},          {"raw", no_argument, NULL, OPT_RAW},
-    {"json", no_argument, NULL, OPT_JSON},          {"threads", required_argument, NULL, OPT_THREADS},
-    {"backend", required_argument, NULL, OPT_BACKEND}, {"isa", required_argument, NULL, OPT_ISA},
-    {"unfused", no_argument, NULL, OPT_UNFUSED},    {"rounds", required_argument, NULL, OPT_ROUNDS},
-    {"env", no_argument, NULL, OPT_ENV},            {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPT_VERSION},    {"ir", no_argument, NULL, OPT_SHOW + WEFT_DUMP_IR},
-    {"plan", no_argument, NULL, OPT_SHOW + WEFT_DUMP_PLAN}, {"llvm", no_argument, NULL, OPT_SHOW + WEFT_DUMP_LLVM},
-    {"asm", no_argument, NULL, OPT_SHOW + WEFT_DUMP_ASM}, {"dot", no_argument, NULL, OPT_SHOW + WEFT_DUMP_DOT},
-    {NULL, 0, NULL, 0}};
+// ---- options ----------------------------------------------------------------------------------
+enum {
+    OPT_RAW = 256,
+    OPT_JSON,
+    OPT_THREADS,
+    OPT_BACKEND,
+    OPT_ISA,
+    OPT_UNFUSED,
+    OPT_ROUNDS,
+    OPT_ENV,
+    OPT_VERSION,
+    OPT_SHOW = 512
+};
+static const struct option long_options[] = {{"out", required_argument, NULL, 'o'},
+                                             {"raw", no_argument, NULL, OPT_RAW},
+                                             {"json", no_argument, NULL, OPT_JSON},
+                                             {"threads", required_argument, NULL, OPT_THREADS},
+                                             {"backend", required_argument, NULL, OPT_BACKEND},
+                                             {"isa", required_argument, NULL, OPT_ISA},
+                                             {"unfused", no_argument, NULL, OPT_UNFUSED},
+                                             {"rounds", required_argument, NULL, OPT_ROUNDS},
+                                             {"env", no_argument, NULL, OPT_ENV},
+                                             {"help", no_argument, NULL, 'h'},
+                                             {"version", no_argument, NULL, OPT_VERSION},
+                                             {"ir", no_argument, NULL, OPT_SHOW + WEFT_DUMP_IR},
+                                             {"plan", no_argument, NULL, OPT_SHOW + WEFT_DUMP_PLAN},
+                                             {"llvm", no_argument, NULL, OPT_SHOW + WEFT_DUMP_LLVM},
+                                             {"asm", no_argument, NULL, OPT_SHOW + WEFT_DUMP_ASM},
+                                             {"dot", no_argument, NULL, OPT_SHOW + WEFT_DUMP_DOT},
+                                             {NULL, 0, NULL, 0}};
 
 static bool read_count(const char *what, const char *s, int *out) {
     char *end;
@@ -92,7 +114,8 @@ static bool read_word(const char *what, const char *s, const char *const *words,
             *out = i;
             return true;
         }
-    cmd_fail("%s: '%s' is not one of %s, %s, %s%s", what, s, words[0], words[1], words[2], n > 3 ? ", ..." : "");
+    cmd_fail("%s: '%s' is not one of %s, %s, %s%s", what, s, words[0], words[1], words[2],
+             n > 3 ? ", ..." : "");
     return false;
 }
 
@@ -126,19 +149,23 @@ static bool read_option(struct options *o, int c) {
 static bool bad_option(char **argv) {
     const char *arg = argv[optind - 1];
     if (optopt && optopt < 256)
-        cmd_fail("-%c: %s", optopt, optopt == 'o' ? "a file should follow" : "no such option; weft --help lists them");
+        cmd_fail("-%c: %s", optopt,
+                 optopt == 'o' ? "a file should follow" : "no such option; weft --help lists them");
     else
         cmd_fail("%s: no such option, or its value is missing; weft --help lists them", arg);
     return false;
 }
 
-// ---- verbs ------------------------------------------------------------------------------------------------
+// ---- verbs ------------------------------------------------------------------------------------
 static const struct verb {
     const char *name;
     int (*run)(struct options *o);
     bool expr, shapes; // takes an expression; looks at shapes only
-} verbs[] = {{"eval", cmd_eval, true, false}, {"explain", cmd_explain, true, true}, {"bench", cmd_bench, true, false},
-             {"ops", cmd_ops, false, false}, {"info", cmd_info, false, false}};
+} verbs[] = {{"eval", cmd_eval, true, false},
+             {"explain", cmd_explain, true, true},
+             {"bench", cmd_bench, true, false},
+             {"ops", cmd_ops, false, false},
+             {"info", cmd_info, false, false}};
 
 // An expression such as '-x' right after the verb is no option.
 static bool signed_expression(const struct verb *v, int argc, char **argv) {
@@ -147,7 +174,8 @@ static bool signed_expression(const struct verb *v, int argc, char **argv) {
 }
 
 // Options and arguments in any order; after "--" only arguments.
-static bool read_arguments(struct options *o, const struct verb *v, int argc, char **argv, bool *help) {
+static bool read_arguments(struct options *o, const struct verb *v, int argc, char **argv,
+                           bool *help) {
     int c;
     opterr = 0;
     if (signed_expression(v, argc, argv)) o->expr = argv[optind++];
@@ -159,8 +187,11 @@ static bool read_arguments(struct options *o, const struct verb *v, int argc, ch
         }
         if (!read_option(o, c)) return false;
     }
-    if (!v->expr) return optind == argc || (cmd_fail("'%s': %s takes no argument", argv[optind], v->name), false);
-    if (!o->expr && optind == argc) return cmd_fail("%s: an expression should follow", v->name), false;
+    if (!v->expr)
+        return optind == argc ||
+               (cmd_fail("'%s': %s takes no argument", argv[optind], v->name), false);
+    if (!o->expr && optind == argc)
+        return cmd_fail("%s: an expression should follow", v->name), false;
     if (!o->expr) o->expr = argv[optind++];
     for (; optind < argc; optind++)
         if (!input_add(&o->inputs, argv[optind], v->shapes)) return false;
@@ -169,7 +200,8 @@ static bool read_arguments(struct options *o, const struct verb *v, int argc, ch
 
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
-    if (!*name || strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) {
+    if (!*name || strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 ||
+        strcmp(name, "help") == 0) {
         fputs(usage, *name ? stdout : stderr);
         return *name ? 0 : EXIT_BAD;
     }
@@ -178,15 +210,16 @@ int main(int argc, char **argv) {
         return 0;
     }
     size_t i = 0;
-    while (i < COUNT_OF(verbs) && strcmp(verbs[i].name, name) != 0) i++;
-    if (i == COUNT_OF(verbs)) return cmd_fail("'%s' is not eval, explain, bench, ops or info", name);
+    while (i < COUNT_OF(verbs) && strcmp(verbs[i].name, name) != 0)
+        i++;
+    if (i == COUNT_OF(verbs))
+        return cmd_fail("'%s' is not eval, explain, bench, ops or info", name);
     struct options o = {.rounds = 9};
     bool help = false;
     o.out = cmd_alloc((size_t)argc * sizeof *o.out);
     int status = EXIT_BAD;
     if (read_arguments(&o, &verbs[i], argc - 1, argv + 1, &help)) {
-        if (help)
-            fputs(usage, stdout);
+        if (help) fputs(usage, stdout);
         status = help ? 0 : verbs[i].run(&o);
     }
     inputs_free(&o.inputs);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reading .npy files, versions 1 to 3. The header is a Python literal written by anyone: it is read by a
-// small strict parser, and nothing it says is believed before it is checked against the file's size. Data
-// is used where it lies, in a private mapping; foreign byte order is turned around in that mapping, and
-// what is no regular file is read into memory first.
+// Reading .npy files, versions 1 to 3. The header is a Python literal written by anyone: it is read
+// by a small strict parser, and nothing it says is believed before it is checked against the file's
+// size. Data is used where it lies, in a private mapping; foreign byte order is turned around in
+// that mapping, and what is no regular file is read into memory first.
 #include "cmd.h"
 
 #include <errno.h>
@@ -30,9 +30,11 @@ static bool bad(const struct header *h, const char *what) {
     return false;
 }
 
-// ---- the dictionary -----------------------------------------------------------------------------------
+// ---- the dictionary ---------------------------------------------------------------------------
 static void skip_space(struct header *h) {
-    while (h->at < h->len && (h->text[h->at] == ' ' || h->text[h->at] == '\n' || h->text[h->at] == '\t')) h->at++;
+    while (h->at < h->len &&
+           (h->text[h->at] == ' ' || h->text[h->at] == '\n' || h->text[h->at] == '\t'))
+        h->at++;
 }
 static bool take(struct header *h, char c) {
     skip_space(h);
@@ -70,12 +72,13 @@ static bool read_descr(struct header *h) {
     static const struct {
         const char *name;
         weft_dtype t;
-    } types[] = {{"b1", WEFT_BOOL}, {"?", WEFT_BOOL}, {"i1", WEFT_I8}, {"i2", WEFT_I16}, {"i4", WEFT_I32},
-                 {"i8", WEFT_I64}, {"u1", WEFT_U8}, {"u2", WEFT_U16}, {"u4", WEFT_U32}, {"u8", WEFT_U64},
-                 {"f4", WEFT_F32}, {"f8", WEFT_F64}};
+    } types[] = {{"b1", WEFT_BOOL}, {"?", WEFT_BOOL}, {"i1", WEFT_I8},  {"i2", WEFT_I16},
+                 {"i4", WEFT_I32},  {"i8", WEFT_I64}, {"u1", WEFT_U8},  {"u2", WEFT_U16},
+                 {"u4", WEFT_U32},  {"u8", WEFT_U64}, {"f4", WEFT_F32}, {"f8", WEFT_F64}};
     char word[32], text[100];
     skip_space(h);
-    if (h->at < h->len && h->text[h->at] == '[') return bad(h, "structured types are not supported");
+    if (h->at < h->len && h->text[h->at] == '[')
+        return bad(h, "structured types are not supported");
     if (!read_word(h, word, sizeof word)) return false;
     bool order = word[0] == '<' || word[0] == '>' || word[0] == '|' || word[0] == '=';
     for (size_t i = 0; i < COUNT_OF(types); i++) {
@@ -94,7 +97,8 @@ static bool read_extent(struct header *h, int64_t *out) {
     int64_t v = 0;
     size_t begin = h->at;
     for (; h->at < h->len && h->text[h->at] >= '0' && h->text[h->at] <= '9'; h->at++)
-        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, h->text[h->at] - '0', &v))
+        if (__builtin_mul_overflow(v, 10, &v) ||
+            __builtin_add_overflow(v, h->text[h->at] - '0', &v))
             return bad(h, "an extent is too large");
     if (h->at == begin) return bad(h, "an extent is not a number");
     if (h->at < h->len && h->text[h->at] == 'L') h->at++; // Python 2
@@ -120,8 +124,10 @@ static bool read_entry(struct header *h) {
     char word[32];
     unsigned k = 0;
     if (!read_word(h, word, sizeof word)) return false;
-    while (k < COUNT_OF(keys) && strcmp(word, keys[k]) != 0) k++;
-    if (k == COUNT_OF(keys) || h->seen >> k & 1) return bad(h, "an unknown or repeated key in the header");
+    while (k < COUNT_OF(keys) && strcmp(word, keys[k]) != 0)
+        k++;
+    if (k == COUNT_OF(keys) || h->seen >> k & 1)
+        return bad(h, "an unknown or repeated key in the header");
     h->seen |= 1u << k;
     if (!need(h, ':')) return false;
     if (k == 0) return read_descr(h);
@@ -136,7 +142,8 @@ static bool read_header(struct header *h) {
         if (!read_entry(h)) return false;
         if (take(h, ',')) continue;
         skip_space(h);
-        if (h->at >= h->len || h->text[h->at] != '}') return bad(h, "',' or '}' is missing in the header");
+        if (h->at >= h->len || h->text[h->at] != '}')
+            return bad(h, "',' or '}' is missing in the header");
     }
     skip_space(h);
     if (h->at < h->len) return bad(h, "there is text after the header");
@@ -157,14 +164,15 @@ static bool find_header(struct header *h, const unsigned char *p, size_t size) {
     h->len = (size_t)p[8] | (size_t)p[9] << 8;
     if (p[6] > 1 && size >= 12) h->len |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
     if (h->len > MAX_HEADER || size < h->offset || h->len > size - h->offset) {
-        cmd_fail("%s: the header should have %zu bytes, the file ends or they are too many", h->path, h->len);
+        cmd_fail("%s: the header should have %zu bytes, the file ends or they are too many",
+                 h->path, h->len);
         return false;
     }
     h->text = (const char *)p + h->offset;
     return read_header(h);
 }
 
-// ---- the data -----------------------------------------------------------------------------------------
+// ---- the data ---------------------------------------------------------------------------------
 static void set_strides(const struct header *h, weft_array *a) {
     int64_t step = (int64_t)weft_dtype_size(h->dtype);
     if (!h->fortran) return;
@@ -195,8 +203,9 @@ static bool use_file(const char *path, struct npy *out) {
         return false;
     }
     if ((uint64_t)count > have / size) {
-        cmd_fail("%s: truncated: %lld elements of %s need %lld bytes, the file has %zu", path, (long long)count,
-                 weft_dtype_name(h.dtype), (long long)(count * (int64_t)size), have);
+        cmd_fail("%s: truncated: %lld elements of %s need %lld bytes, the file has %zu", path,
+                 (long long)count, weft_dtype_name(h.dtype), (long long)(count * (int64_t)size),
+                 have);
         return false;
     }
     set_strides(&h, &out->array);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writing .npy files. The result is computed right into a mapping of a file that has no name yet (or a
-// temporary one beside the target), and takes the target's name when it is complete: a failure, a full
-// disk or a signal leaves the old file or none. Targets that are no regular files are written through.
+// Writing .npy files. The result is computed right into a mapping of a file that has no name yet
+// (or a temporary one beside the target), and takes the target's name when it is complete: a
+// failure, a full disk or a signal leaves the old file or none. Targets that are no regular files
+// are written through.
 #include "cmd.h"
 
 #include <errno.h>
@@ -21,17 +22,20 @@ static bool fail(const char *path) {
 // The header, padded so that the data is 64-byte aligned; its length.
 static size_t make_header(char *buf, weft_dtype t, int rank, const int64_t *dims) {
     static const char *const descr[WEFT_DTYPE__N] = {
-        [WEFT_BOOL] = "|b1", [WEFT_I8] = "|i1", [WEFT_I16] = "i2", [WEFT_I32] = "i4", [WEFT_I64] = "i8",
-        [WEFT_U8] = "|u1", [WEFT_U16] = "u2", [WEFT_U32] = "u4", [WEFT_U64] = "u8", [WEFT_F32] = "f4",
-        [WEFT_F64] = "f8"};
+        [WEFT_BOOL] = "|b1", [WEFT_I8] = "|i1", [WEFT_I16] = "i2", [WEFT_I32] = "i4",
+        [WEFT_I64] = "i8",   [WEFT_U8] = "|u1", [WEFT_U16] = "u2", [WEFT_U32] = "u4",
+        [WEFT_U64] = "u8",   [WEFT_F32] = "f4", [WEFT_F64] = "f8"};
     const uint16_t one = 1;
     const char *order = descr[t][0] == '|' ? "" : *(const unsigned char *)&one == 1 ? "<" : ">";
     size_t n = 10;
-    n += (size_t)sprintf(buf + n, "{'descr': '%s%s', 'fortran_order': False, 'shape': (", order, descr[t]);
-    for (int i = 0; i < rank; i++) n += (size_t)sprintf(buf + n, "%lld,%s", (long long)dims[i], i + 1 < rank ? " " : "");
+    n += (size_t)sprintf(buf + n, "{'descr': '%s%s', 'fortran_order': False, 'shape': (", order,
+                         descr[t]);
+    for (int i = 0; i < rank; i++)
+        n += (size_t)sprintf(buf + n, "%lld,%s", (long long)dims[i], i + 1 < rank ? " " : "");
     if (rank > 1) n--; // only a single extent keeps its comma
     n += (size_t)sprintf(buf + n, "), }");
-    while ((n + 1) % 64) buf[n++] = ' ';
+    while ((n + 1) % 64)
+        buf[n++] = ' ';
     buf[n++] = '\n';
     memcpy(buf, "\x93NUMPY\x01\x00", 8);
     buf[8] = (char)((n - 10) & 0xff);
@@ -39,7 +43,7 @@ static size_t make_header(char *buf, weft_dtype t, int rank, const int64_t *dims
     return n;
 }
 
-// ---- the file without its name --------------------------------------------------------------------------
+// ---- the file without its name ----------------------------------------------------------------
 static mode_t wanted_mode(const char *path) {
     struct stat st;
     if (stat(path, &st) == 0) return st.st_mode & 0777;
@@ -89,7 +93,8 @@ bool npy_create(const char *path, weft_dtype t, int rank, const int64_t *dims, s
     size_t head = make_header(header, t, rank, dims);
     o->array = weft_dense(t, header, rank, dims);
     o->bytes = head + (size_t)weft_array_count(&o->array) * weft_dtype_size(t);
-    o->stream = strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+    o->stream = strcmp(path, "-") == 0 ||
+                (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
     bool ok = true;
     if (o->stream)
         ok = (o->base = malloc(o->bytes)) != NULL;
@@ -107,7 +112,7 @@ bool npy_create(const char *path, weft_dtype t, int rank, const int64_t *dims, s
     return true;
 }
 
-// ---- the name ---------------------------------------------------------------------------------------------
+// ---- the name ---------------------------------------------------------------------------------
 static bool write_through(struct npy_out *o) {
     bool to_stdout = strcmp(o->path, "-") == 0;
     int fd = to_stdout ? STDOUT_FILENO : open(o->path, O_WRONLY | O_CLOEXEC);

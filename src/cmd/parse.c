@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Statements and expressions with Python's precedence (Pratt's method: each infix operator has a binding
-// power, prefix and postfix fall out). Expressions are built while they are read: there is no syntax tree,
-// and an error of the library is reported at the operator or name that caused it. Chains of operators
-// are loops; nesting is recursion and has a limit, so that no text overflows the stack.
+// Statements and expressions with Python's precedence (Pratt's method: each infix operator has a
+// binding power, prefix and postfix fall out). Expressions are built while they are read: there is
+// no syntax tree, and an error of the library is reported at the operator or name that caused it.
+// Chains of operators are loops; nesting is recursion and has a limit, so that no text overflows
+// the stack.
 #include "cmd.h"
 
 #include <math.h>
@@ -10,27 +11,46 @@
 #include <string.h>
 
 enum { MAX_NESTING = 1000, WINDOW = 100 };
-enum { BIND_COMPARE = 10, BIND_OR = 20, BIND_XOR = 30, BIND_AND = 40, BIND_SHIFT = 50, BIND_ADD = 60,
-       BIND_MUL = 70, BIND_UNARY = 80, BIND_POW = 90 };
+enum {
+    BIND_COMPARE = 10,
+    BIND_OR = 20,
+    BIND_XOR = 30,
+    BIND_AND = 40,
+    BIND_SHIFT = 50,
+    BIND_ADD = 60,
+    BIND_MUL = 70,
+    BIND_UNARY = 80,
+    BIND_POW = 90
+};
 
 typedef weft_expr *binary_fn(weft_expr *, weft_expr *);
 static const struct infix {
     int bind;
     binary_fn *build;
 } infixes[] = {
-    [T_ADD] = {BIND_ADD, weft_add},          [T_SUB] = {BIND_ADD, weft_sub},
-    [T_MUL] = {BIND_MUL, weft_mul},          [T_DIV] = {BIND_MUL, weft_true_divide},
-    [T_FLOORDIV] = {BIND_MUL, weft_floor_divide}, [T_MOD] = {BIND_MUL, weft_remainder},
-    [T_AT] = {BIND_MUL, weft_matmul},        [T_POW] = {BIND_POW, weft_pow},
-    [T_AND] = {BIND_AND, weft_bitwise_and},  [T_OR] = {BIND_OR, weft_bitwise_or},
-    [T_XOR] = {BIND_XOR, weft_bitwise_xor},  [T_SHL] = {BIND_SHIFT, weft_left_shift},
-    [T_SHR] = {BIND_SHIFT, weft_right_shift}, [T_LT] = {BIND_COMPARE, weft_less},
-    [T_LE] = {BIND_COMPARE, weft_less_equal}, [T_GT] = {BIND_COMPARE, weft_greater},
-    [T_GE] = {BIND_COMPARE, weft_greater_equal}, [T_EQ] = {BIND_COMPARE, weft_equal},
-    [T_NE] = {BIND_COMPARE, weft_not_equal}, [T_ASSIGN] = {0, NULL},
+    [T_ADD] = {BIND_ADD, weft_add},
+    [T_SUB] = {BIND_ADD, weft_sub},
+    [T_MUL] = {BIND_MUL, weft_mul},
+    [T_DIV] = {BIND_MUL, weft_true_divide},
+    [T_FLOORDIV] = {BIND_MUL, weft_floor_divide},
+    [T_MOD] = {BIND_MUL, weft_remainder},
+    [T_AT] = {BIND_MUL, weft_matmul},
+    [T_POW] = {BIND_POW, weft_pow},
+    [T_AND] = {BIND_AND, weft_bitwise_and},
+    [T_OR] = {BIND_OR, weft_bitwise_or},
+    [T_XOR] = {BIND_XOR, weft_bitwise_xor},
+    [T_SHL] = {BIND_SHIFT, weft_left_shift},
+    [T_SHR] = {BIND_SHIFT, weft_right_shift},
+    [T_LT] = {BIND_COMPARE, weft_less},
+    [T_LE] = {BIND_COMPARE, weft_less_equal},
+    [T_GT] = {BIND_COMPARE, weft_greater},
+    [T_GE] = {BIND_COMPARE, weft_greater_equal},
+    [T_EQ] = {BIND_COMPARE, weft_equal},
+    [T_NE] = {BIND_COMPARE, weft_not_equal},
+    [T_ASSIGN] = {0, NULL},
 };
 
-// ---- tokens and errors -------------------------------------------------------------------------------
+// ---- tokens and errors ------------------------------------------------------------------------
 // The part of the text around the place, and a caret under it.
 static void show_place(const struct parser *p, size_t at) {
     size_t len = strlen(p->text), from = at > WINDOW / 2 ? at - WINDOW / 2 : 0;
@@ -71,7 +91,8 @@ bool is_name(const struct parser *p, const char *name) {
 
 static bool unexpected(struct parser *p, const char *what) {
     const struct token *t = &p->tok;
-    if (t->kind == T_END) return parse_fail(p, t->at, "the expression ends where %s should be", what);
+    if (t->kind == T_END)
+        return parse_fail(p, t->at, "the expression ends where %s should be", what);
     return parse_fail(p, t->at, "'%.*s' where %s should be", (int)t->len, p->text + t->at, what);
 }
 
@@ -79,10 +100,11 @@ bool expect(struct parser *p, enum token_kind k, const char *what) {
     return p->tok.kind == k ? next_token(p) : unexpected(p, what);
 }
 
-// ---- names -------------------------------------------------------------------------------------------------
+// ---- names ------------------------------------------------------------------------------------
 static struct variable *find_variable(struct parser *p, const char *name, size_t len) {
     for (int i = p->nvar - 1; i >= 0; i--)
-        if (strlen(p->var[i].name) == len && memcmp(p->var[i].name, name, len) == 0) return &p->var[i];
+        if (strlen(p->var[i].name) == len && memcmp(p->var[i].name, name, len) == 0)
+            return &p->var[i];
     return NULL;
 }
 
@@ -113,10 +135,12 @@ static weft_expr *leaf_of(struct parser *p, struct input *in) {
     case INPUT_BOOL: return weft_truth(p->graph, in->i != 0);
     default: break;
     }
-    return in->shape_only ? weft_input(p->graph, in->name, a->dtype, a->rank, a->dims) : weft_from(p->graph, a);
+    return in->shape_only ? weft_input(p->graph, in->name, a->dtype, a->rank, a->dims)
+                          : weft_from(p->graph, a);
 }
 
-static bool use_input(struct parser *p, struct input *in, const struct token *t, struct value *out) {
+static bool use_input(struct parser *p, struct input *in, const struct token *t,
+                      struct value *out) {
     out->at = t->at;
     if (!value_built(p, t->at, leaf_of(p, in), out)) return false;
     set_variable(p, p->text + t->at, t->len, out); // once in the graph
@@ -127,7 +151,10 @@ static bool constant(const char *s, size_t len, struct value *out) {
     static const struct {
         const char *name;
         double v;
-    } numbers[] = {{"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}, {"inf", INFINITY}, {"nan", NAN}};
+    } numbers[] = {{"pi", 3.14159265358979323846},
+                   {"e", 2.71828182845904523536},
+                   {"inf", INFINITY},
+                   {"nan", NAN}};
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         if (strlen(numbers[i].name) != len || memcmp(numbers[i].name, s, len) != 0) continue;
         out->kind = V_FLOAT;
@@ -154,19 +181,22 @@ static bool unknown_name(struct parser *p, const struct token *t) {
     if (is_function(s, t->len))
         return parse_fail(p, t->at, "'%.*s' is a function: it wants parentheses", (int)t->len, s);
     for (int i = 0; i < p->inputs->n && at < sizeof known; i++)
-        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", p->inputs->at[i].name);
+        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "",
+                               p->inputs->at[i].name);
     return parse_fail(p, t->at, "unknown name '%.*s'; %s%s", (int)t->len, s,
-                      at ? "the inputs are " : "no inputs were given, as in x=a.npy or x=f64[10]", known);
+                      at ? "the inputs are " : "no inputs were given, as in x=a.npy or x=f64[10]",
+                      known);
 }
 
 static bool reserved(struct parser *p) {
     static const struct {
         const char *word, *use;
-    } rows[] = {{"and", "&"}, {"or", "|"}, {"not", "~ or logical_not()"}, {"if", "where()"},
+    } rows[] = {{"and", "&"}, {"or", "|"},  {"not", "~ or logical_not()"}, {"if", "where()"},
                 {"in", "=="}, {"is", "=="}, {"lambda", "an assignment"}};
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (is_name(p, rows[i].word))
-            return !parse_fail(p, p->tok.at, "'%s' does not work on arrays; use %s", rows[i].word, rows[i].use);
+            return !parse_fail(p, p->tok.at, "'%s' does not work on arrays; use %s", rows[i].word,
+                               rows[i].use);
     return false;
 }
 
@@ -189,7 +219,8 @@ static bool parse_name(struct parser *p, struct value *out) {
     }
     struct input *in = input_find(p->inputs, s, t.len);
     if (in) return use_input(p, in, &t, out);
-    if (p->tok.kind == T_LPAR) return next_token(p) && parse_call(p, &(struct callee){s, t.len, t.at, NULL}, out);
+    if (p->tok.kind == T_LPAR)
+        return next_token(p) && parse_call(p, &(struct callee){s, t.len, t.at, NULL}, out);
     if (constant(s, t.len, out)) return true;
     if (dtype_by_name(s, t.len, &out->dtype)) {
         out->kind = V_DTYPE;
@@ -199,7 +230,7 @@ static bool parse_name(struct parser *p, struct value *out) {
     return use_input(p, input_assume(p->inputs, s, t.len, p->shapes), &t, out);
 }
 
-// ---- expressions --------------------------------------------------------------------------------------------
+// ---- expressions ------------------------------------------------------------------------------
 // After "(": a value in parentheses, or a tuple of integers for axes and extents.
 static bool parse_group(struct parser *p, struct value *out) {
     size_t at = p->tok.at;
@@ -210,7 +241,8 @@ static bool parse_group(struct parser *p, struct value *out) {
         if (!parse_expr(p, 0, out)) return false;
         if (p->tok.kind == T_COMMA && !t) tuple_new(p, &t);
         if (!t) break;
-        if (t->n >= WEFT_MAX_RANK) return parse_fail(p, out->at, "more than %d in a tuple", WEFT_MAX_RANK);
+        if (t->n >= WEFT_MAX_RANK)
+            return parse_fail(p, out->at, "more than %d in a tuple", WEFT_MAX_RANK);
         if (!value_int(p, out, "what a tuple holds", &t->item[t->n])) return false;
         t->n++;
         if (p->tok.kind != T_COMMA) break;
@@ -265,14 +297,16 @@ static bool parse_attribute(struct parser *p, struct value *out) {
         return x && value_built(p, t.at, weft_transpose(x, NULL), out);
     }
     if (p->tok.kind != T_LPAR)
-        return parse_fail(p, t.at, "no attribute '%.*s'; there is .T, and methods such as .sum()", (int)t.len, s);
+        return parse_fail(p, t.at, "no attribute '%.*s'; there is .T, and methods such as .sum()",
+                          (int)t.len, s);
     struct value self = *out;
     return next_token(p) && parse_call(p, &(struct callee){s, t.len, t.at, &self}, out);
 }
 
 static bool parse_postfix(struct parser *p, struct value *out) {
     while (p->tok.kind == T_DOT || p->tok.kind == T_LBRACKET) {
-        bool ok = p->tok.kind == T_DOT ? parse_attribute(p, out) : next_token(p) && parse_subscript(p, out);
+        bool ok = p->tok.kind == T_DOT ? parse_attribute(p, out)
+                                       : next_token(p) && parse_subscript(p, out);
         if (!ok) return false;
     }
     return true;
@@ -288,13 +322,16 @@ static bool parse_infix(struct parser *p, struct value *out) {
     weft_expr *a = value_expr(p, out), *b = a ? value_expr(p, &right) : NULL;
     if (!b || !value_built(p, op.at, in->build(a, b), out)) return false;
     if (in->bind == BIND_COMPARE && p->tok.kind >= T_LT && p->tok.kind <= T_NE)
-        return parse_fail(p, p->tok.at, "comparisons of arrays do not chain; write (a < b) & (b < c)");
+        return parse_fail(p, p->tok.at,
+                          "comparisons of arrays do not chain; write (a < b) & (b < c)");
     return true;
 }
 
 bool parse_expr(struct parser *p, int least, struct value *out) {
     if (p->depth >= MAX_NESTING)
-        return parse_fail(p, p->tok.at, "nested deeper than %d levels; assign parts to names with ';'", MAX_NESTING);
+        return parse_fail(p, p->tok.at,
+                          "nested deeper than %d levels; assign parts to names with ';'",
+                          MAX_NESTING);
     p->depth++;
     bool ok = parse_prefix(p, out) && parse_postfix(p, out);
     while (ok && p->tok.kind < COUNT_OF(infixes) && infixes[p->tok.kind].build &&
@@ -304,7 +341,7 @@ bool parse_expr(struct parser *p, int least, struct value *out) {
     return ok;
 }
 
-// ---- statements ------------------------------------------------------------------------------------------------
+// ---- statements -------------------------------------------------------------------------------
 static bool add_result(struct parser *p, const struct value *v, struct results *out) {
     weft_expr *x = value_expr(p, v);
     if (!x) return false;
@@ -338,7 +375,9 @@ bool parse_program(struct parser *p, struct results *out) {
     if (!next_token(p)) return false;
     if (p->tok.kind == T_END) return parse_fail(p, 0, "the expression is empty");
     while (p->tok.kind != T_END) {
-        if (out->n) return parse_fail(p, p->tok.at, "a result before the last statement; assign it to a name");
+        if (out->n)
+            return parse_fail(p, p->tok.at,
+                              "a result before the last statement; assign it to a name");
         if (!parse_assignment(p, &v, &assigned)) return false;
         size_t begin = p->tok.at;
         while (!assigned) {
@@ -354,7 +393,8 @@ bool parse_program(struct parser *p, struct results *out) {
 }
 
 void parser_free(struct parser *p) {
-    for (int i = 0; i < p->nvar; i++) free(p->var[i].name);
+    for (int i = 0; i < p->nvar; i++)
+        free(p->var[i].name);
     free(p->var);
     for (struct tuple *t = p->tuples; t;) {
         struct tuple *next = t->next;

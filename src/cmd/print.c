@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Arrays as NumPy prints them: one format for all elements shown (the fewest digits that tell them apart,
-// at most eight after the point; exponents when the range is wide), lines of 75 columns, and "..." for
-// the middle of more than 1000 elements. Also the raw form: one value a line, exact.
+// Arrays as NumPy prints them: one format for all elements shown (the fewest digits that tell them
+// apart, at most eight after the point; exponents when the range is wide), lines of 75 columns, and
+// "..." for the middle of more than 1000 elements. Also the raw form: one value a line, exact.
 #include "cmd.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ struct style { // how every element is written
     int left, right;          // columns before the point and behind it; integers: left
     int frac, exp_digits;     // of exponent forms
 };
-struct seen { // what the elements shown have in common
+struct seen {           // what the elements shown have in common
     double least, most; // of the magnitudes that are not 0
     bool any, infinite_neg, infinite, nan;
 };
@@ -45,14 +45,18 @@ static int int_text(const weft_array *a, const unsigned char *p, char *buf, size
     case WEFT_I32: s = *(const int32_t *)(const void *)p; break;
     case WEFT_I64: s = *(const int64_t *)(const void *)p; break;
     case WEFT_U8: u = *p; return snprintf(buf, size, "%" PRIu64, u);
-    case WEFT_U16: u = *(const uint16_t *)(const void *)p; return snprintf(buf, size, "%" PRIu64, u);
-    case WEFT_U32: u = *(const uint32_t *)(const void *)p; return snprintf(buf, size, "%" PRIu64, u);
+    case WEFT_U16:
+        u = *(const uint16_t *)(const void *)p;
+        return snprintf(buf, size, "%" PRIu64, u);
+    case WEFT_U32:
+        u = *(const uint32_t *)(const void *)p;
+        return snprintf(buf, size, "%" PRIu64, u);
     default: u = *(const uint64_t *)(const void *)p; return snprintf(buf, size, "%" PRIu64, u);
     }
     return snprintf(buf, size, "%" PRId64, s);
 }
 
-// ---- shortest digits ---------------------------------------------------------------------------------------
+// ---- shortest digits --------------------------------------------------------------------------
 struct digits {
     char text[24]; // significant digits without a point
     int n, exp;    // value = d.ddd * 10^exp
@@ -72,7 +76,8 @@ static struct digits shortest(double v, bool single) {
     d.n = 0;
     for (char *p = buf; p < e; p++)
         if (*p != '.') d.text[d.n++] = *p;
-    while (d.n > 1 && d.text[d.n - 1] == '0') d.n--;
+    while (d.n > 1 && d.text[d.n - 1] == '0')
+        d.n--;
     d.text[d.n] = 0;
     return d;
 }
@@ -85,7 +90,8 @@ static void scientific(double v, bool single, char *buf, size_t size, int *frac,
     char *e = strchr(buf, 'e');
     if (f > DIGITS) {
         f = DIGITS;
-        while (f > 0 && e[f - DIGITS - 1] == '0') f--;
+        while (f > 0 && e[f - DIGITS - 1] == '0')
+            f--;
     }
     *frac = f;
     *exp_digits = (int)strlen(e + 2);
@@ -98,7 +104,8 @@ static void positional(double v, bool single, char *buf, size_t size, int *left,
     if (f < 0) f = 0;
     if (f <= DIGITS && d.exp >= d.n) { // digits that do not matter are zeros
         int n = snprintf(buf, size, "%s%s", signbit(v) ? "-" : "", d.text);
-        for (int i = d.n; i <= d.exp && n + 2 < (int)size; i++) buf[n++] = '0';
+        for (int i = d.n; i <= d.exp && n + 2 < (int)size; i++)
+            buf[n++] = '0';
         buf[n] = 0;
     } else {
         snprintf(buf, size, "%.*f", f < DIGITS ? f : DIGITS, v);
@@ -109,12 +116,13 @@ static void positional(double v, bool single, char *buf, size_t size, int *left,
         strcpy(point, ".");
     }
     char *end = point + strlen(point);
-    while (end - 1 > point && end[-1] == '0') *--end = 0;
+    while (end - 1 > point && end[-1] == '0')
+        *--end = 0;
     *left = (int)(point - buf);
     *right = (int)(end - point - 1);
 }
 
-// ---- elements shown, in order -----------------------------------------------------------------------------------
+// ---- elements shown, in order -----------------------------------------------------------------
 typedef void visit_fn(void *ud, const unsigned char *p);
 static void visit(const struct style *s, int axis, const unsigned char *p, visit_fn *fn, void *ud) {
     const weft_array *a = s->a;
@@ -190,7 +198,7 @@ static struct style choose_style(const weft_array *a) {
     return s;
 }
 
-// ---- one element ---------------------------------------------------------------------------------------------------
+// ---- one element ------------------------------------------------------------------------------
 static void write_exponent(const struct style *s, double v, char *buf, size_t size) {
     char own[64], number[64];
     int frac, digits, n = 0;
@@ -200,7 +208,8 @@ static void write_exponent(const struct style *s, double v, char *buf, size_t si
     if (*from == '-') number[n++] = *from++;
     number[n++] = *from++;
     number[n++] = '.';
-    for (int i = 0; i < s->frac; i++) number[n++] = i < frac ? from[1 + i] : '0';
+    for (int i = 0; i < s->frac; i++)
+        number[n++] = i < frac ? from[1 + i] : '0';
     snprintf(number + n, sizeof number - (size_t)n, "e%c%0*d", e[1], s->exp_digits, atoi(e + 2));
     snprintf(buf, size, "%*s", s->left + 1 + s->frac + 2 + s->exp_digits, number);
 }
@@ -215,12 +224,16 @@ static void write_element(const struct style *s, const unsigned char *p, char *b
     }
     double v = real_at(s->a, p);
     if (!isfinite(v)) {
-        snprintf(buf, size, "%*s", s->left + s->right + 1, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+        snprintf(buf, size, "%*s", s->left + s->right + 1,
+                 isnan(v) ? "nan"
+                 : v < 0  ? "-inf"
+                          : "inf");
     } else if (s->exponent) {
         write_exponent(s, v, buf, size);
     } else {
         positional(v, s->a->dtype == WEFT_F32, text, sizeof text, &left, &right);
-        size_t n = strlen(text), lead = (size_t)(s->left - left), all = (size_t)(s->left + 1 + s->right);
+        size_t n = strlen(text), lead = (size_t)(s->left - left),
+               all = (size_t)(s->left + 1 + s->right);
         memset(buf, ' ', all);
         memcpy(buf + lead, text, n);
         buf[all] = 0;
@@ -241,8 +254,8 @@ static void write_scalar(const weft_array *a, char *buf, size_t size) {
     struct digits d = shortest(v, a->dtype == WEFT_F32);
     const char *sign = signbit(v) ? "-" : "";
     if (v != 0 && (d.exp < -4 || d.exp >= 16)) {
-        snprintf(buf, size, "%s%c%s%se%c%02d", sign, d.text[0], d.n > 1 ? "." : "", d.text + 1, d.exp < 0 ? '-' : '+',
-                 abs(d.exp));
+        snprintf(buf, size, "%s%c%s%se%c%02d", sign, d.text[0], d.n > 1 ? "." : "", d.text + 1,
+                 d.exp < 0 ? '-' : '+', abs(d.exp));
     } else if (d.exp < 0) {
         snprintf(buf, size, "%s0.%.*s%s", sign, -d.exp - 1, "0000", d.text);
     } else {
@@ -255,7 +268,7 @@ static void write_scalar(const weft_array *a, char *buf, size_t size) {
     }
 }
 
-// ---- rows and brackets ------------------------------------------------------------------------------------------------
+// ---- rows and brackets ------------------------------------------------------------------------
 struct writer {
     FILE *f;
     const struct style *s;
@@ -271,7 +284,8 @@ static void indent(struct writer *w, int n) {
 // A word of a row; the line is broken before it when it would be too long and is not empty yet.
 static void put_word(struct writer *w, const char *word, int hang, int width, bool first) {
     int n = (int)strlen(word), kept = n;
-    while (kept > 0 && word[kept - 1] == ' ') kept--;
+    while (kept > 0 && word[kept - 1] == ' ')
+        kept--;
     if (w->column + !first + n > width && w->column > hang) {
         fputc('\n', w->f);
         indent(w, hang);
@@ -312,11 +326,13 @@ static void write_axis(struct writer *w, const unsigned char *p, int axis) {
     }
     bool cut = w->s->cut && a->dims[axis] > 2 * EDGE;
     for (int64_t i = 0; i < a->dims[axis]; i++) {
-        for (int k = 0; i && k < gap; k++) fputc('\n', w->f);
+        for (int k = 0; i && k < gap; k++)
+            fputc('\n', w->f);
         if (i) indent(w, hang);
         if (cut && i == EDGE) {
             fputs("...", w->f);
-            for (int k = 0; k < gap; k++) fputc('\n', w->f);
+            for (int k = 0; k < gap; k++)
+                fputc('\n', w->f);
             indent(w, hang);
             i = a->dims[axis] - EDGE;
         }

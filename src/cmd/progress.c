@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A line on the terminal while something takes long: what, and for how many seconds. Nothing appears for
-// work that ends within half a second, nor when stderr is no terminal; the line is wiped at the end.
+// A line on the terminal while something takes long: what, and for how many seconds. Nothing
+// appears for work that ends within half a second, nor when stderr is no terminal; the line is
+// wiped at the end.
 #include "cmd.h"
 
 #include <pthread.h>
@@ -32,7 +33,8 @@ static void *show(void *arg) {
     pthread_mutex_lock(&p->lock);
     while (!p->done) {
         if (pthread_cond_timedwait(&p->wake, &p->lock, &next) == 0 || p->done) continue;
-        double seconds = (double)(next.tv_sec - start.tv_sec) + (double)(next.tv_nsec - start.tv_nsec) * 1e-9;
+        double seconds =
+            (double)(next.tv_sec - start.tv_sec) + (double)(next.tv_nsec - start.tv_nsec) * 1e-9;
         fprintf(stderr, "\r%s ... %.1f s", p->what, seconds);
         fflush(stderr);
         shown = true;

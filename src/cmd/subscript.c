@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// x[1:-1, ::2, ..., None, 3]: NumPy's basic indexing as slices, indices and new axes, applied from left to
-// right. Indexing with arrays is not a view and is refused.
+// x[1:-1, ::2, ..., None, 3]: NumPy's basic indexing as slices, indices and new axes, applied from
+// left to right. Indexing with arrays is not a view and is refused.
 #include "cmd.h"
 
 enum { MAX_ITEMS = 2 * WEFT_MAX_RANK };
@@ -43,7 +43,8 @@ static bool read_item(struct parser *p, struct item *it) {
         return true;
     }
     if (v.kind == V_EXPR || v.kind == V_BOOL)
-        return parse_fail(p, v.at, "an index must be an integer or a slice; use where() to choose by a mask");
+        return parse_fail(
+            p, v.at, "an index must be an integer or a slice; use where() to choose by a mask");
     if (v.kind != V_NONE && !value_int(p, &v, "an index", &it->start)) return false;
     return p->tok.kind != T_COLON || read_slice(p, it);
 }
@@ -81,7 +82,8 @@ bool parse_subscript(struct parser *p, struct value *out) {
     if (n == 0) return parse_fail(p, p->tok.at, "an index should be here");
     if (!expect(p, T_RBRACKET, "',' or ']'")) return false;
     int rest = weft_expr_rank(x) - used;
-    if (rest < 0) return parse_fail(p, items[0].at, "%d indices for %d axes", used, weft_expr_rank(x));
+    if (rest < 0)
+        return parse_fail(p, items[0].at, "%d indices for %d axes", used, weft_expr_rank(x));
     for (int i = 0; i < n; i++)
         if (!apply(p, &items[i], rest, &x, &axis)) return false;
     out->kind = V_EXPR;

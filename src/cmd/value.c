@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the parser hands around: an expression, a literal not yet in the graph (so that axes, extents and
-// slice bounds can be read as numbers), a type, None, a tuple of integers.
+// What the parser hands around: an expression, a literal not yet in the graph (so that axes,
+// extents and slice bounds can be read as numbers), a type, None, a tuple of integers.
 #include "cmd.h"
 
 #include <stdlib.h>
@@ -40,14 +40,17 @@ weft_expr *value_expr(struct parser *p, const struct value *v) {
     case V_INT:
     case V_FLOAT:
     case V_BOOL: x = literal(p, v); break;
-    default: parse_fail(p, v->at, "%s is not a value to compute with", kind_text(v->kind)); return NULL;
+    default:
+        parse_fail(p, v->at, "%s is not a value to compute with", kind_text(v->kind));
+        return NULL;
     }
     if (!x) parse_fail(p, v->at, "%s", weft_graph_error(p->graph));
     return x;
 }
 
 bool value_int(struct parser *p, const struct value *v, const char *what, int64_t *out) {
-    if (v->kind != V_INT) return parse_fail(p, v->at, "%s must be an integer, not %s", what, kind_text(v->kind));
+    if (v->kind != V_INT)
+        return parse_fail(p, v->at, "%s must be an integer, not %s", what, kind_text(v->kind));
     if (v->u > (uint64_t)INT64_MAX) return parse_fail(p, v->at, "%s is out of range", what);
     *out = v->negative ? -(int64_t)v->u : (int64_t)v->u;
     return true;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The shape operands share: aligned at the last axis, extents equal or 1. Extents of 1 are repeated (also
-// zero times). The sentence of a mismatch names the axis of the result.
+// The shape operands share: aligned at the last axis, extents equal or 1. Extents of 1 are repeated
+// (also zero times). The sentence of a mismatch names the axis of the result.
 #include "graph.h"
 
 int ir_broadcast(struct ir_graph *g, const struct ir_blame *who, int64_t *dims) {
     int rank = 0;
-    for (int i = 0; i < who->n; i++) rank = MAX_OF(rank, (int)ir_at(g, who->in[i])->rank);
+    for (int i = 0; i < who->n; i++)
+        rank = MAX_OF(rank, (int)ir_at(g, who->in[i])->rank);
     for (int axis = 0; axis < rank; axis++) {
         int64_t extent = 1;
         for (int i = 0; i < who->n; i++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What every later room relies on, checked from the nodes alone: operands precede, arities, dtypes by the
-// rule of the operation, shapes that follow from the operands, runs that are not empty, sizes that can be
-// counted. Run between stages in development builds; a false answer is our own bug.
+// What every later room relies on, checked from the nodes alone: operands precede, arities, dtypes
+// by the rule of the operation, shapes that follow from the operands, runs that are not empty,
+// sizes that can be counted. Run between stages in development builds; a false answer is our own
+// bug.
 #include "graph.h"
 
 struct check {
@@ -11,7 +12,8 @@ struct check {
 };
 
 static bool wrong(const struct check *c, const char *what) {
-    err_set(c->err, WEFT_EINVAL, "node %u (%s): %s", c->r, ir_ops[ir_at(c->g, c->r)->op].name, what);
+    err_set(c->err, WEFT_EINVAL, "node %u (%s): %s", c->r, ir_ops[ir_at(c->g, c->r)->op].name,
+            what);
     return false;
 }
 static weft_dtype type_of(const struct check *c, int i) {
@@ -23,7 +25,8 @@ static bool check_operands(const struct check *c) {
     int arity = n->op == IR_extent ? 1 : ir_ops[n->op].arity;
     for (int i = 0; i < 3; i++) {
         if (i >= arity && n->in[i]) return wrong(c, "has an operand too many");
-        if (i < arity && (!n->in[i] || n->in[i] >= c->r)) return wrong(c, "has an operand that does not precede it");
+        if (i < arity && (!n->in[i] || n->in[i] >= c->r))
+            return wrong(c, "has an operand that does not precede it");
     }
     return true;
 }
@@ -35,12 +38,13 @@ static bool check_sizes(const struct check *c) {
     if (n->rank > WEFT_MAX_RANK) return wrong(c, "has too many axes");
     for (int i = 0; i < n->rank; i++) {
         if (dims[i] < 0) return wrong(c, "has a negative extent");
-        if (dims[i] && __builtin_mul_overflow(bytes, dims[i], &bytes)) return wrong(c, "is too large");
+        if (dims[i] && __builtin_mul_overflow(bytes, dims[i], &bytes))
+            return wrong(c, "is too large");
     }
     return true;
 }
 
-// ---- elementwise -----------------------------------------------------------------------------------------
+// ---- elementwise ------------------------------------------------------------------------------
 static bool class_fits(int rule, weft_dtype t) {
     switch (rule) {
     case RULE_FLOAT: return dtype_is_float(t);
@@ -68,27 +72,32 @@ static bool check_map_shape(const struct check *c) {
     const struct ir_node *n = ir_at(c->g, c->r);
     int64_t want[WEFT_MAX_RANK];
     int rank = 0;
-    for (int i = 0; i < ir_ops[n->op].arity; i++) rank = MAX_OF(rank, (int)ir_at(c->g, n->in[i])->rank);
-    for (int i = 0; i < rank; i++) want[i] = 1;
+    for (int i = 0; i < ir_ops[n->op].arity; i++)
+        rank = MAX_OF(rank, (int)ir_at(c->g, n->in[i])->rank);
+    for (int i = 0; i < rank; i++)
+        want[i] = 1;
     for (int k = 0; k < ir_ops[n->op].arity; k++) {
         const int64_t *dims = ir_dims(c->g, n->in[k]);
         int own = ir_at(c->g, n->in[k])->rank;
         for (int i = 0; i < own; i++) {
             int64_t *w = &want[i + rank - own];
-            if (dims[i] != 1 && *w != 1 && *w != dims[i]) return wrong(c, "has operands that do not broadcast");
+            if (dims[i] != 1 && *w != 1 && *w != dims[i])
+                return wrong(c, "has operands that do not broadcast");
             if (dims[i] != 1) *w = dims[i];
         }
     }
-    bool same = rank == n->rank && (!rank || !memcmp(want, ir_dims(c->g, c->r), (size_t)rank * sizeof *want));
+    bool same = rank == n->rank &&
+                (!rank || !memcmp(want, ir_dims(c->g, c->r), (size_t)rank * sizeof *want));
     return same || wrong(c, "has not the shape of its operands");
 }
 
-// ---- the rest ----------------------------------------------------------------------------------------------
+// ---- the rest ---------------------------------------------------------------------------------
 static bool check_reduce(const struct check *c) {
     const struct ir_node *n = ir_at(c->g, c->r);
     const int64_t *a = ir_attr(c->g, c->r), *dims = ir_dims(c->g, n->in[0]);
     int rank = ir_at(c->g, n->in[0])->rank, k = 0;
-    if (n->nattr != 2 || a[0] < 0 || a[1] <= a[0] || a[1] > rank) return wrong(c, "has no proper run");
+    if (n->nattr != 2 || a[0] < 0 || a[1] <= a[0] || a[1] > rank)
+        return wrong(c, "has no proper run");
     for (int i = 0; i < rank; i++) {
         if (i >= a[0] && i < a[1]) {
             if (dims[i] == 0) return wrong(c, "has an empty run");
@@ -96,9 +105,11 @@ static bool check_reduce(const struct check *c) {
             return wrong(c, "has not the shape of the axes that stay");
         }
     }
-    bool arg = n->op >= IR_R_argmin && n->op <= IR_R_nanargmax, logic = n->op == IR_R_any || n->op == IR_R_all;
+    bool arg = n->op >= IR_R_argmin && n->op <= IR_R_nanargmax,
+         logic = n->op == IR_R_any || n->op == IR_R_all;
     bool total = n->op == IR_R_sum || n->op == IR_R_prod;
-    if (n->dtype != (arg ? WEFT_I64 : type_of(c, 0))) return wrong(c, "has a result of the wrong type");
+    if (n->dtype != (arg ? WEFT_I64 : type_of(c, 0)))
+        return wrong(c, "has a result of the wrong type");
     if (logic && n->dtype != WEFT_BOOL) return wrong(c, "is not of bool");
     if (total && dtype_size((weft_dtype)n->dtype) < 8 && n->dtype != WEFT_F32)
         return wrong(c, "accumulates in a narrow type");
@@ -127,10 +138,13 @@ static bool check_affine(const struct check *c) {
 static bool check_view(const struct check *c) {
     const struct ir_node *n = ir_at(c->g, c->r);
     if (n->dtype != type_of(c, 0)) return wrong(c, "changes the type");
-    if (n->op == IR_guard && type_of(c, 1) != WEFT_BOOL) return wrong(c, "has a check that is not bool");
-    if (n->op == IR_guard && ir_at(c->g, n->in[1])->rank) return wrong(c, "has a check that is not 0-d");
+    if (n->op == IR_guard && type_of(c, 1) != WEFT_BOOL)
+        return wrong(c, "has a check that is not bool");
+    if (n->op == IR_guard && ir_at(c->g, n->in[1])->rank)
+        return wrong(c, "has a check that is not 0-d");
     if (n->op == IR_reshape)
-        return ir_elements(c->g, c->r) == ir_elements(c->g, n->in[0]) || wrong(c, "changes the number of elements");
+        return ir_elements(c->g, c->r) == ir_elements(c->g, n->in[0]) ||
+               wrong(c, "changes the number of elements");
     return check_affine(c);
 }
 
@@ -140,10 +154,12 @@ static bool check_matmul(const struct check *c) {
     if (type_of(c, 0) != n->dtype || type_of(c, 1) != n->dtype) return wrong(c, "has mixed types");
     if (rank < 2 || ir_at(c->g, n->in[0])->rank != rank || ir_at(c->g, n->in[1])->rank != rank)
         return wrong(c, "has operands of another rank");
-    const int64_t *d = ir_dims(c->g, c->r), *a = ir_dims(c->g, n->in[0]), *b = ir_dims(c->g, n->in[1]);
+    const int64_t *d = ir_dims(c->g, c->r), *a = ir_dims(c->g, n->in[0]),
+                  *b = ir_dims(c->g, n->in[1]);
     for (int i = 0; i < rank - 2; i++)
         if (d[i] != a[i] || d[i] != b[i]) return wrong(c, "has different batch axes");
-    bool fits = a[rank - 1] == b[rank - 2] && d[rank - 2] == a[rank - 2] && d[rank - 1] == b[rank - 1];
+    bool fits =
+        a[rank - 1] == b[rank - 2] && d[rank - 2] == a[rank - 2] && d[rank - 1] == b[rank - 1];
     return fits || wrong(c, "has extents that do not fit");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The values of constants. Conversions are done on the bits, in integers, so that a constant folded here
-// has the bits that machine code would compute even if the caller has set another rounding mode or
-// flush-to-zero. A number on the way is mant * 2^exp with a sign, an infinity or a NaN.
+// The values of constants. Conversions are done on the bits, in integers, so that a constant folded
+// here has the bits that machine code would compute even if the caller has set another rounding
+// mode or flush-to-zero. A number on the way is mant * 2^exp with a sign, an infinity or a NaN.
 #include "graph.h"
 
 struct number {
@@ -38,7 +38,7 @@ bool ir_int_fits(ir_wide v, weft_dtype t) {
     return v >= -half && v < half;
 }
 
-// ---- numbers out of bits ----------------------------------------------------------------------------
+// ---- numbers out of bits ----------------------------------------------------------------------
 static struct number read_float(const struct format *f, uint64_t bits) {
     int frac = f->prec - 1;
     uint64_t mant = bits & (((uint64_t)1 << frac) - 1);
@@ -61,7 +61,7 @@ static struct number read_number(weft_dtype t, uint64_t bits) {
     return (struct number){.negative = v < 0, .mant = (uint64_t)(v < 0 ? -v : v)};
 }
 
-// ---- and back ---------------------------------------------------------------------------------------
+// ---- and back ---------------------------------------------------------------------------------
 // mant / 2^shift to the nearest integer, ties to even; shift > 0
 static uint64_t shift_round(uint64_t mant, int shift) {
     if (shift > 64) return 0;
@@ -77,8 +77,8 @@ static uint64_t write_float(const struct format *f, const struct number *n) {
     if (n->nan) return infinity | (uint64_t)1 << (frac - 1);
     if (n->infinite) return sign | infinity;
     if (n->mant == 0) return sign;
-    int lead = 63 - __builtin_clzll(n->mant) + n->exp;       // of the leading bit
-    int quantum = MAX_OF(lead - frac, f->least);             // of the result's last bit
+    int lead = 63 - __builtin_clzll(n->mant) + n->exp; // of the leading bit
+    int quantum = MAX_OF(lead - frac, f->least);       // of the result's last bit
     int shift = quantum - n->exp;
     uint64_t m = shift > 0 ? shift_round(n->mant, shift) : n->mant << -shift;
     // the hidden bit, and a carry out of the mantissa, add one to the exponent: just what is wanted
@@ -112,15 +112,13 @@ uint64_t ir_convert_bits(weft_dtype from, uint64_t bits, weft_dtype to) {
 
 uint64_t ir_double_bits(double v) { return bytes_to_bits(&v, sizeof v); }
 
-// ---- nodes ------------------------------------------------------------------------------------------
+// ---- nodes ------------------------------------------------------------------------------------
 bool ir_is_constant(const struct ir_graph *g, ir_ref r) { return ir_at(g, r)->op == IR_constant; }
 
 ir_ref ir_constant_of(struct ir_graph *g, weft_dtype t, uint64_t bits, enum ir_weak weak) {
-    return ir_put(g, &(struct ir_draft){.op = IR_constant,
-                                        .dtype = t,
-                                        .weak = weak,
-                                        .nattr = 1,
-                                        .attr = {(int64_t)bits}});
+    return ir_put(
+        g, &(struct ir_draft){
+               .op = IR_constant, .dtype = t, .weak = weak, .nattr = 1, .attr = {(int64_t)bits}});
 }
 
 ir_ref ir_constant(struct ir_graph *g, weft_dtype t, const void *value, enum ir_weak weak) {

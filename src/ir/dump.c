@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The graph as text, one node a line in order of first use, and as a graph for graphviz. Addresses and
-// refs do not appear: equal computations have equal dumps.
+// The graph as text, one node a line in order of first use, and as a graph for graphviz. Addresses
+// and refs do not appear: equal computations have equal dumps.
 #include "graph.h"
 
 static void dump_words(struct base_vec *out, const int64_t *w, int n) {
@@ -36,7 +36,9 @@ static void dump_attributes(const struct ir_graph *g, ir_ref r, struct base_vec 
         vec_printf(out, " strides");
         dump_words(out, ir_leaf_at(g, (int)*a)->array.strides, n->rank);
         return;
-    case IR_input: vec_printf(out, " %lld \"%s\"", (long long)*a, ir_input_at(g, (int)*a)->name); return;
+    case IR_input:
+        vec_printf(out, " %lld \"%s\"", (long long)*a, ir_input_at(g, (int)*a)->name);
+        return;
     case IR_constant:
         ir_value_text((weft_dtype)n->dtype, (uint64_t)*a, text, sizeof text);
         vec_printf(out, " %s%s", text, n->weak ? " weak" : "");
@@ -57,16 +59,19 @@ static void dump_attributes(const struct ir_graph *g, ir_ref r, struct base_vec 
         return;
     }
     int64_t axes[WEFT_MAX_RANK];
-    for (int64_t i = a[0]; i < a[1]; i++) axes[i - a[0]] = i;
+    for (int64_t i = a[0]; i < a[1]; i++)
+        axes[i - a[0]] = i;
     dump_words(out, axes, (int)(a[1] - a[0]));
 }
 
-static void dump_node(const struct ir_graph *g, ir_ref r, const struct ir_order *o, struct base_vec *out) {
+static void dump_node(const struct ir_graph *g, ir_ref r, const struct ir_order *o,
+                      struct base_vec *out) {
     const struct ir_node *n = ir_at(g, r);
     char type[700];
     ir_dims_text((weft_dtype)n->dtype, n->rank, ir_dims(g, r), type, sizeof type);
     vec_printf(out, "%%%u = %s", o->number[r], ir_ops[n->op].name);
-    for (int i = 0; i < 3 && n->in[i]; i++) vec_printf(out, " %%%u", o->number[n->in[i]]);
+    for (int i = 0; i < 3 && n->in[i]; i++)
+        vec_printf(out, " %%%u", o->number[n->in[i]]);
     dump_attributes(g, r, out);
     vec_printf(out, " : %s\n", type);
 }
@@ -77,17 +82,21 @@ void ir_dump(const struct ir_graph *g, int n, const ir_ref *roots, struct base_v
         out->failed = true;
         return;
     }
-    for (size_t i = 0; i < VEC_LEN(&o.refs, ir_ref); i++) dump_node(g, VEC_AT(&o.refs, ir_ref, i), &o, out);
+    for (size_t i = 0; i < VEC_LEN(&o.refs, ir_ref); i++)
+        dump_node(g, VEC_AT(&o.refs, ir_ref, i), &o, out);
     vec_printf(out, "return");
-    for (int i = 0; i < n; i++) vec_printf(out, " %%%u", o.number[roots[i]]);
+    for (int i = 0; i < n; i++)
+        vec_printf(out, " %%%u", o.number[roots[i]]);
     vec_printf(out, "\n");
     ir_order_free(g, &o);
 }
 
 void ir_dot_dump(const struct ir_graph *g, int n, const ir_ref *roots, struct base_vec *out) {
-    static const char *const shapes[] = {
-        [IR_LEAF] = "box", [IR_MAP] = "ellipse", [IR_REDUCE] = "invtrapezium", [IR_VIEW] = "parallelogram",
-        [IR_CONTRACT] = "hexagon"};
+    static const char *const shapes[] = {[IR_LEAF] = "box",
+                                         [IR_MAP] = "ellipse",
+                                         [IR_REDUCE] = "invtrapezium",
+                                         [IR_VIEW] = "parallelogram",
+                                         [IR_CONTRACT] = "hexagon"};
     struct ir_order o;
     char type[700];
     if (ir_walk(g, n, roots, true, &o)) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Folds at emit. Only what keeps every bit: identities of integers and bool, the few that IEEE 754 allows
-// (x*1, x/1, x-(+0), x+(-0), double negation), the square written as a power, and exact arithmetic on
-// integer literals. x+0, x*0, x-x and the like change bits for some x and stay.
+// Folds at emit. Only what keeps every bit: identities of integers and bool, the few that IEEE 754
+// allows (x*1, x/1, x-(+0), x+(-0), double negation), the square written as a power, and exact
+// arithmetic on integer literals. x+0, x*0, x-x and the like change bits for some x and stay.
 #include "graph.h"
 
-static weft_dtype type_of(const struct ir_graph *g, ir_ref r) { return (weft_dtype)ir_at(g, r)->dtype; }
+static weft_dtype type_of(const struct ir_graph *g, ir_ref r) {
+    return (weft_dtype)ir_at(g, r)->dtype;
+}
 
-// ---- identities with one constant ----------------------------------------------------------------------
+// ---- identities with one constant -------------------------------------------------------------
 enum neutral { NEVER, PLUS_ZERO, MINUS_ZERO, ONE, ALL_ONES };
 
 static uint64_t neutral_bits(enum neutral which, weft_dtype t) {
@@ -52,7 +54,7 @@ static ir_ref drop_neutral(const struct ir_graph *g, enum ir_op op, const ir_ref
     return IR_NONE;
 }
 
-// ---- unary ---------------------------------------------------------------------------------------------
+// ---- unary ------------------------------------------------------------------------------------
 static bool is_involution(enum ir_op op) {
     return op == IR_neg || op == IR_bitwise_not || op == IR_logical_not;
 }
@@ -72,7 +74,7 @@ static ir_ref fold_unary(struct ir_graph *g, enum ir_op op, weft_dtype t, ir_ref
     return IR_NONE;
 }
 
-// ---- where, pow -------------------------------------------------------------------------------------------
+// ---- where, pow -------------------------------------------------------------------------------
 static bool same_shape(const struct ir_graph *g, ir_ref a, ir_ref b) {
     size_t rank = ir_at(g, a)->rank;
     return rank == ir_at(g, b)->rank &&
@@ -104,7 +106,7 @@ ir_ref ir_fold_map(struct ir_graph *g, enum ir_op op, weft_dtype t, const ir_ref
     return kept || op != IR_pow ? kept : fold_pow(g, t, in);
 }
 
-// ---- integer literals ----------------------------------------------------------------------------------------
+// ---- integer literals -------------------------------------------------------------------------
 static ir_wide floor_div(ir_wide a, ir_wide b) {
     if (b == 0) return 0;
     ir_wide q = a / b;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The graph's storage. Drafts come in, refs go out; equal drafts give the same ref (hash-consing), so no
-// later pass looks for common subexpressions. Invariants: operands precede their users; addresses hold
-// until reset, because everything lives in chunks; a refused allocation leaves the graph as it was, with
-// WEFT_ENOMEM recorded. Nodes share the dims of an operand of the same shape: a chain costs no words.
+// The graph's storage. Drafts come in, refs go out; equal drafts give the same ref (hash-consing),
+// so no later pass looks for common subexpressions. Invariants: operands precede their users;
+// addresses hold until reset, because everything lives in chunks; a refused allocation leaves the
+// graph as it was, with WEFT_ENOMEM recorded. Nodes share the dims of an operand of the same shape:
+// a chain costs no words.
 #include "graph.h"
 
 #define XXH_INLINE_ALL
@@ -25,13 +26,14 @@ const struct ir_op_info ir_ops[IR_OP__N] = {
 #undef HEAVY
 #define REDUCE(name, kernel, doc) [IR_R_##name] = {#name, 1, IR_REDUCE, RULE_NONE, false, doc},
 #include "ops.def"
-#define VIEW(name, doc) [IR_##name] = {#name, 1 + (IR_##name == IR_guard), IR_VIEW, RULE_NONE, false, doc},
+#define VIEW(name, doc)                                                                            \
+    [IR_##name] = {#name, 1 + (IR_##name == IR_guard), IR_VIEW, RULE_NONE, false, doc},
 #include "ops.def"
 #define CONTRACT(name, doc) [IR_##name] = {#name, 2, IR_CONTRACT, RULE_NONE, true, doc},
 #include "ops.def"
 };
 
-// ---- pools ------------------------------------------------------------------------------------------
+// ---- pools ------------------------------------------------------------------------------------
 void *ir_pool_at(const struct ir_pool *p, uint32_t i) {
     uint32_t in_chunk = i & ((1u << p->shift) - 1);
     return p->chunk[i >> p->shift] + (size_t)in_chunk * p->item;
@@ -63,11 +65,12 @@ bool ir_pool_room(struct ir_pool *p, const struct base_alloc *alloc, uint32_t n,
 }
 
 static void free_pool(struct ir_pool *p, const struct base_alloc *alloc) {
-    for (uint32_t i = 0; i < p->nchunk; i++) base_put(alloc, p->chunk[i], chunk_bytes(p));
+    for (uint32_t i = 0; i < p->nchunk; i++)
+        base_put(alloc, p->chunk[i], chunk_bytes(p));
     base_put(alloc, p->chunk, p->cap * sizeof *p->chunk);
 }
 
-// ---- graphs -----------------------------------------------------------------------------------------
+// ---- graphs -----------------------------------------------------------------------------------
 static void rewind_graph(struct ir_graph *g) {
     *(struct ir_node *)ir_pool_at(&g->nodes, 0) = (struct ir_node){.op = IR_NOP};
     *(uint32_t *)ir_pool_at(&g->back, 0) = UINT32_MAX;
@@ -114,7 +117,9 @@ void ir_graph_free(struct ir_graph *g) {
     base_put(&a, g, sizeof *g);
 }
 
-struct base_err *ir_error(struct ir_graph *g) { return &g->err; }
+struct base_err *ir_error(struct ir_graph *g) {
+    return &g->err;
+}
 uint32_t ir_count(const struct ir_graph *g) { return g->nodes.count; }
 const struct ir_node *ir_at(const struct ir_graph *g, ir_ref r) { return ir_pool_at(&g->nodes, r); }
 
@@ -130,7 +135,8 @@ const int64_t *ir_attr(const struct ir_graph *g, ir_ref r) {
 int64_t ir_elements(const struct ir_graph *g, ir_ref r) {
     const int64_t *dims = ir_dims(g, r);
     int64_t count = 1;
-    for (int i = 0; i < ir_at(g, r)->rank; i++) count *= dims[i];
+    for (int i = 0; i < ir_at(g, r)->rank; i++)
+        count *= dims[i];
     return count;
 }
 int ir_leaf_count(const struct ir_graph *g) { return (int)g->leaves.count; }
@@ -142,7 +148,7 @@ const struct ir_input *ir_input_at(const struct ir_graph *g, int i) {
     return i >= 0 && i < ir_input_count(g) ? ir_pool_at(&g->inputs, (uint32_t)i) : NULL;
 }
 
-// ---- hash-consing -----------------------------------------------------------------------------------
+// ---- hash-consing -----------------------------------------------------------------------------
 static uint32_t hash_draft(const struct ir_draft *d) {
     const uint32_t head[8] = {(uint32_t)d->op,   (uint32_t)d->dtype, (uint32_t)d->weak, d->flags,
                               (uint32_t)d->rank, d->in[0],           d->in[1],          d->in[2]};
@@ -186,7 +192,8 @@ static bool grow_table(struct ir_graph *g) {
         uint32_t *back = ir_pool_at(&g->back, r);
         struct ir_slot old = g->table[*back];
         uint32_t s = old.hash & (slots - 1);
-        while (table[s].ref) s = (s + 1) & (slots - 1);
+        while (table[s].ref)
+            s = (s + 1) & (slots - 1);
         table[s] = old;
         *back = s;
     }
@@ -196,8 +203,9 @@ static bool grow_table(struct ir_graph *g) {
     return true;
 }
 
-// ---- putting ----------------------------------------------------------------------------------------
-// Extents of 0 are passed over, so that no product of some extents overflows in later rooms either.
+// ---- putting ----------------------------------------------------------------------------------
+// Extents of 0 are passed over, so that no product of some extents overflows in later rooms
+// either.
 static bool bytes_countable(const struct ir_draft *d) {
     int64_t bytes = (int64_t)dtype_size(d->dtype);
     for (int i = 0; i < d->rank; i++)
@@ -237,8 +245,9 @@ static bool put_leaf(struct ir_graph *g, struct ir_draft *d) {
 
 static ir_ref append(struct ir_graph *g, struct ir_draft *d, uint32_t hash, uint32_t slot) {
     uint32_t ref, back, shape, attr;
-    if (!ir_pool_room(&g->nodes, &g->alloc, 1, &ref) || !ir_pool_room(&g->back, &g->alloc, 1, &back) ||
-        !put_leaf(g, d) || !put_dims(g, d, &shape) || !put_words(g, d->attr, d->nattr, &attr))
+    if (!ir_pool_room(&g->nodes, &g->alloc, 1, &ref) ||
+        !ir_pool_room(&g->back, &g->alloc, 1, &back) || !put_leaf(g, d) ||
+        !put_dims(g, d, &shape) || !put_words(g, d->attr, d->nattr, &attr))
         return ir_fail(g, WEFT_ENOMEM, "%s: no memory for the graph", ir_ops[d->op].name);
     *(struct ir_node *)ir_pool_at(&g->nodes, ref) =
         (struct ir_node){.op = (uint8_t)d->op,
@@ -259,7 +268,8 @@ static ir_ref append(struct ir_graph *g, struct ir_draft *d, uint32_t hash, uint
 
 ir_ref ir_put(struct ir_graph *g, const struct ir_draft *draft) {
     struct ir_draft d = *draft;
-    for (int i = 0; i < 3 && d.in[i]; i++) d.flags |= ir_at(g, d.in[i])->flags & IR_DYN;
+    for (int i = 0; i < 3 && d.in[i]; i++)
+        d.flags |= ir_at(g, d.in[i])->flags & IR_DYN;
     if (!bytes_countable(&d)) {
         char text[160];
         ir_dims_text(d.dtype, d.rank, d.dims, text, sizeof text);

@@ -29,8 +29,8 @@ struct ir_graph {
     struct base_arena names;
     uint32_t max_nodes;
     struct ir_pool nodes, words, leaves, inputs;
-    // Hash-consing. A slot is in use when back[slot.ref] is its number: slots of an earlier life of the
-    // graph fail that test, so a reset does not touch the table.
+    // Hash-consing. A slot is in use when back[slot.ref] is its number: slots of an earlier life of
+    // the graph fail that test, so a reset does not touch the table.
     struct ir_pool back;
     struct ir_slot *table;
     uint32_t slots; // a power of two, or 0
@@ -60,8 +60,8 @@ struct ir_blame {
     int n;
     const ir_ref *in;
 };
-ir_ref ir_fail_at(struct ir_graph *g, weft_status s, const struct ir_blame *who, const char *fmt, ...)
-    PRINTF_LIKE(4, 5);
+ir_ref ir_fail_at(struct ir_graph *g, weft_status s, const struct ir_blame *who, const char *fmt,
+                  ...) PRINTF_LIKE(4, 5);
 // "f64[3,4]"; "2.5"
 void ir_dims_text(weft_dtype t, int rank, const int64_t *dims, char *buf, size_t size);
 void ir_value_text(weft_dtype t, uint64_t bits, char *buf, size_t size);
@@ -81,14 +81,16 @@ ir_ref ir_strong(struct ir_graph *g, ir_ref x);
 
 // map.c, broadcast.c
 // Puts a MAP node over operands that already have their types.
-ir_ref ir_put_map(struct ir_graph *g, enum ir_op op, weft_dtype t, enum ir_weak weak, const ir_ref *in);
+ir_ref ir_put_map(struct ir_graph *g, enum ir_op op, weft_dtype t, enum ir_weak weak,
+                  const ir_ref *in);
 // The common shape of n operands into dims; its rank or -1 after recording the error.
 int ir_broadcast(struct ir_graph *g, const struct ir_blame *who, int64_t *dims);
 
 // fold.c
 // A node that is bit for bit op over in (of their final types, result type t), or IR_NONE.
 ir_ref ir_fold_map(struct ir_graph *g, enum ir_op op, weft_dtype t, const ir_ref *in);
-// op over weak literals, when it can be done exactly; IR_NONE otherwise. *failed: an error was recorded.
+// op over weak literals, when it can be done exactly; IR_NONE otherwise. *failed: an error was
+// recorded.
 ir_ref ir_fold_weak(struct ir_graph *g, enum ir_op op, const ir_ref *in, bool *failed);
 
 // reduce.c, view.c, matmul.c
@@ -105,7 +107,8 @@ struct ir_order {
     uint32_t *number;     // of ref: 1 + its place in refs, 0 when not needed
     uint32_t top;         // entries of number
 };
-// shapes: also what is needed for shapes only. The status is WEFT_ENOMEM or WEFT_EINVAL (a bad root).
+// shapes: also what is needed for shapes only. The status is WEFT_ENOMEM or WEFT_EINVAL (a bad
+// root).
 weft_status ir_walk(const struct ir_graph *g, int n, const ir_ref *roots, bool shapes,
                     struct ir_order *out);
 void ir_order_free(const struct ir_graph *g, struct ir_order *o);

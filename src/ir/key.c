@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The canonical bytes of what roots need: two graphs with equal bytes may share a plan. Nodes in order of
-// first use, operands as numbers in that order; of leaves the shape and strides, not the address; of
-// constants the type, not the value; an extent is a constant whose value the shape gives, so its operand
-// is not walked. Weakness is not in it: it has done its work when a node exists.
+// The canonical bytes of what roots need: two graphs with equal bytes may share a plan. Nodes in
+// order of first use, operands as numbers in that order; of leaves the shape and strides, not the
+// address; of constants the type, not the value; an extent is a constant whose value the shape
+// gives, so its operand is not walked. Weakness is not in it: it has done its work when a node
+// exists.
 #include "graph.h"
 
 // Eight-byte words, so that equal keys are equal memory and nothing is padded.
@@ -35,16 +36,19 @@ static void key_attributes(const struct ir_graph *g, ir_ref r, struct words *w) 
     }
 }
 
-static void key_node(const struct ir_graph *g, ir_ref r, const struct ir_order *o, struct words *w) {
+static void key_node(const struct ir_graph *g, ir_ref r, const struct ir_order *o,
+                     struct words *w) {
     const struct ir_node *n = ir_at(g, r);
     enum ir_op op = n->op == IR_extent ? IR_constant : (enum ir_op)n->op;
     put(w, (int64_t)op | (int64_t)n->dtype << 8 | (int64_t)n->rank << 16);
     if (ir_ops[op].cls != IR_LEAF)
-        for (int i = 0; i < ir_ops[op].arity; i++) put(w, o->number[n->in[i]]);
+        for (int i = 0; i < ir_ops[op].arity; i++)
+            put(w, o->number[n->in[i]]);
     key_attributes(g, r, w);
 }
 
-static void list(const struct ir_graph *g, ir_ref r, struct base_vec *leaves, struct base_vec *consts) {
+static void list(const struct ir_graph *g, ir_ref r, struct base_vec *leaves,
+                 struct base_vec *consts) {
     enum ir_op op = (enum ir_op)ir_at(g, r)->op;
     if (leaves && (op == IR_from || op == IR_input)) vec_push(leaves, &r, sizeof r);
     if (consts && (op == IR_constant || op == IR_extent)) vec_push(consts, &r, sizeof r);
@@ -63,7 +67,8 @@ weft_status ir_key(const struct ir_graph *g, int n, const ir_ref *roots, struct 
         key_node(g, r, &o, &w);
         list(g, r, leaves, consts);
     }
-    for (int i = 0; i < n; i++) put(&w, o.number[roots[i]]);
+    for (int i = 0; i < n; i++)
+        put(&w, o.number[roots[i]]);
     ir_order_free(g, &o);
     bool failed = key->failed || (leaves && leaves->failed) || (consts && consts->failed);
     return failed ? WEFT_ENOMEM : WEFT_OK;

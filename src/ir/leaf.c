@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Leaves: arrays of the caller, inputs bound later, iota. Everything a later room relies on about memory
-// is checked here: ranks, extents, and that no byte offset inside the array overflows.
+// Leaves: arrays of the caller, inputs bound later, iota. Everything a later room relies on about
+// memory is checked here: ranks, extents, and that no byte offset inside the array overflows.
 #include "graph.h"
 
 bool ir_dtype_valid(weft_dtype t) { return (unsigned)t < WEFT_DTYPE__N; }
@@ -11,7 +11,8 @@ static bool check_shape(struct ir_graph *g, const char *name, int rank, const in
     if (rank && !dims) return ir_fail(g, WEFT_EINVAL, "%s: no extents", name);
     for (int i = 0; i < rank; i++)
         if (dims[i] < 0)
-            return ir_fail(g, WEFT_ESHAPE, "%s: axis %d has extent %lld", name, i, (long long)dims[i]);
+            return ir_fail(g, WEFT_ESHAPE, "%s: axis %d has extent %lld", name, i,
+                           (long long)dims[i]);
     return true;
 }
 
@@ -35,7 +36,8 @@ static bool check_strides(struct ir_graph *g, const weft_array *a) {
 
 ir_ref ir_from(struct ir_graph *g, const weft_array *a) {
     if (!a) return ir_fail(g, WEFT_EINVAL, "from: no array");
-    if (!check_type(g, "from", a->dtype) || !check_shape(g, "from", a->rank, a->dims)) return IR_NONE;
+    if (!check_type(g, "from", a->dtype) || !check_shape(g, "from", a->rank, a->dims))
+        return IR_NONE;
     if (!check_strides(g, a)) return IR_NONE;
     struct ir_draft d = {.op = IR_from, .dtype = a->dtype, .rank = a->rank, .leaf = a};
     bool empty = false;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Elementwise operations: the type the operands meet in (NumPy 2, weak literals by NEP 50), casts to it,
-// the common shape, folds, the node. After this file no operand of a MAP node hides a conversion.
+// Elementwise operations: the type the operands meet in (NumPy 2, weak literals by NEP 50), casts
+// to it, the common shape, folds, the node. After this file no operand of a MAP node hides a
+// conversion.
 #include "graph.h"
 
-// ---- promotion --------------------------------------------------------------------------------------
+// ---- promotion --------------------------------------------------------------------------------
 weft_dtype ir_promote(weft_dtype a, weft_dtype b) {
-    static const weft_dtype above[9] = {[1] = WEFT_I16, [2] = WEFT_I32, [4] = WEFT_I64, [8] = WEFT_F64};
+    static const weft_dtype above[9] = {
+        [1] = WEFT_I16, [2] = WEFT_I32, [4] = WEFT_I64, [8] = WEFT_F64};
     if (!ir_dtype_valid(a) || !ir_dtype_valid(b)) return WEFT_DTYPE__N;
     if (a == b || b == WEFT_BOOL) return a;
     if (a == WEFT_BOOL) return b;
@@ -28,8 +30,12 @@ struct meeting {
     enum ir_weak weak; // of the result: weak when all operands are
 };
 
-static weft_dtype type_of(const struct ir_graph *g, ir_ref r) { return (weft_dtype)ir_at(g, r)->dtype; }
-static enum ir_weak weak_of(const struct ir_graph *g, ir_ref r) { return (enum ir_weak)ir_at(g, r)->weak; }
+static weft_dtype type_of(const struct ir_graph *g, ir_ref r) {
+    return (weft_dtype)ir_at(g, r)->dtype;
+}
+static enum ir_weak weak_of(const struct ir_graph *g, ir_ref r) {
+    return (enum ir_weak)ir_at(g, r)->weak;
+}
 
 // A strong type meets the weak ones: kinds bool < int < float, the strong one's precision.
 static weft_dtype meet_weak(weft_dtype strong, weft_dtype weak) {
@@ -44,14 +50,16 @@ static void meet_types(const struct ir_graph *g, struct meeting *m) {
         weft_dtype t = type_of(g, m->in[i]), *into = weak_of(g, m->in[i]) ? &weak : &strong;
         *into = *into == WEFT_DTYPE__N ? t : ir_promote(*into, t);
     }
-    m->type = strong == WEFT_DTYPE__N ? weak : weak == WEFT_DTYPE__N ? strong : meet_weak(strong, weak);
+    m->type = strong == WEFT_DTYPE__N ? weak
+              : weak == WEFT_DTYPE__N ? strong
+                                      : meet_weak(strong, weak);
 }
 
 static enum ir_weak weak_kind(weft_dtype t) {
     return t == WEFT_BOOL ? IR_WEAK_BOOL : dtype_is_float(t) ? IR_WEAK_FLOAT : IR_WEAK_INT;
 }
 
-// ---- rules ------------------------------------------------------------------------------------------
+// ---- rules ------------------------------------------------------------------------------------
 static bool refuse(struct ir_graph *g, const struct meeting *m, const char *why) {
     return ir_fail_at(g, WEFT_EDTYPE, &m->who, "not defined for %s%s", dtype_name(m->type), why);
 }
@@ -98,7 +106,8 @@ static bool cast_operands(struct ir_graph *g, struct meeting *m) {
     for (int i = 0; i < m->who.n; i++) {
         weft_dtype t = i < m->first ? WEFT_BOOL : m->type;
         if (!literal_fits(g, m->in[i], t) && !m->weak)
-            return ir_fail_at(g, WEFT_EDTYPE, &m->who, "the literal does not fit %s", dtype_name(t));
+            return ir_fail_at(g, WEFT_EDTYPE, &m->who, "the literal does not fit %s",
+                              dtype_name(t));
         ir_ref x = m->weak && type_of(g, m->in[i]) == t ? m->in[i] : ir_cast(g, m->in[i], t);
         if (!x) return false;
         m->in[i] = x;
@@ -106,7 +115,7 @@ static bool cast_operands(struct ir_graph *g, struct meeting *m) {
     return true;
 }
 
-// ---- comparisons that no common type can make --------------------------------------------------------
+// ---- comparisons that no common type can make -------------------------------------------------
 // less for greater, ...: the operation with its operands exchanged
 static enum ir_op mirrored(enum ir_op op) {
     switch (op) {
@@ -160,7 +169,7 @@ static bool compare_exactly(struct ir_graph *g, struct meeting *m, ir_ref *out) 
     return true;
 }
 
-// ---- the emitters ------------------------------------------------------------------------------------
+// ---- the emitters -----------------------------------------------------------------------------
 static bool is_rounding(enum ir_op op) {
     return op == IR_floor || op == IR_ceil || op == IR_trunc || op == IR_round;
 }
@@ -176,12 +185,14 @@ static weft_dtype result_type(const struct meeting *m) {
     return rule == RULE_COMPARE || rule == RULE_LOGIC || rule == RULE_PRED ? WEFT_BOOL : m->type;
 }
 
-ir_ref ir_put_map(struct ir_graph *g, enum ir_op op, weft_dtype t, enum ir_weak weak, const ir_ref *in) {
+ir_ref ir_put_map(struct ir_graph *g, enum ir_op op, weft_dtype t, enum ir_weak weak,
+                  const ir_ref *in) {
     struct ir_draft d = {.op = op, .dtype = t, .weak = weak};
     struct ir_blame who = {ir_ops[op].name, ir_ops[op].arity, in};
     d.rank = ir_broadcast(g, &who, d.dims);
     if (d.rank < 0) return IR_NONE;
-    for (int i = 0; i < who.n; i++) d.in[i] = in[i];
+    for (int i = 0; i < who.n; i++)
+        d.in[i] = in[i];
     return ir_put(g, &d);
 }
 
@@ -197,7 +208,8 @@ static bool settle(struct ir_graph *g, struct meeting *m) {
 }
 
 ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
-    struct meeting m = {.op = op, .first = op == IR_where, .who = {ir_ops[op].name, ir_ops[op].arity, in}};
+    struct meeting m = {
+        .op = op, .first = op == IR_where, .who = {ir_ops[op].name, ir_ops[op].arity, in}};
     bool all_weak = true, failed = false;
     for (int i = 0; i < m.who.n; i++) {
         if (!in[i]) return IR_NONE;
@@ -233,8 +245,8 @@ static bool lossless(weft_dtype a, weft_dtype b) {
     return ir_promote(a, b) == b;
 }
 
-// cast(cast(y, mid), t) as one cast where the value cannot differ: y fits mid, and the way from mid to t
-// is the way from y to t (integers wrap, floats saturate, so mid must not change the way).
+// cast(cast(y, mid), t) as one cast where the value cannot differ: y fits mid, and the way from mid
+// to t is the way from y to t (integers wrap, floats saturate, so mid must not change the way).
 static ir_ref skip_cast(const struct ir_graph *g, ir_ref x, weft_dtype t) {
     if (ir_at(g, x)->op != IR_cast) return x;
     ir_ref y = ir_at(g, x)->in[0];

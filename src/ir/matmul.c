@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// NumPy's matmul and dot as one kind of node: two operands of rank 2 and up, one type, equal batch axes.
-// Vectors become matrices for the while, batches are repeated by broadcast_to. dot of higher ranks is a
-// batched product after placing axes, so that no shape has to be spelled out and other extents of the
-// inputs need nothing but the same nodes.
+// NumPy's matmul and dot as one kind of node: two operands of rank 2 and up, one type, equal batch
+// axes. Vectors become matrices for the while, batches are repeated by broadcast_to. dot of higher
+// ranks is a batched product after placing axes, so that no shape has to be spelled out and other
+// extents of the inputs need nothing but the same nodes.
 #include "graph.h"
 
 static int rank_of(const struct ir_graph *g, ir_ref r) { return ir_at(g, r)->rank; }
@@ -74,16 +74,19 @@ ir_ref ir_matmul(struct ir_graph *g, ir_ref a, ir_ref b) {
     return va && c ? ir_squeeze(g, c, vb ? -1 : -2) : c;
 }
 
-// a [A..., m, k] and b [B..., k, n], both of rank 2 and up: a gets an axis of extent 1 for each of B in
-// front of m, so that the batch is A... B...; the product [A..., B..., m, n] has m moved to its place.
+// a [A..., m, k] and b [B..., k, n], both of rank 2 and up: a gets an axis of extent 1 for each of
+// B in front of m, so that the batch is A... B...; the product [A..., B..., m, n] has m moved to
+// its place.
 static ir_ref dot_high(struct ir_graph *g, ir_ref a, ir_ref b) {
     int ra = rank_of(g, a) - 2, rb = rank_of(g, b) - 2, perm[WEFT_MAX_RANK];
     if (ra + rb + 2 > WEFT_MAX_RANK)
         return ir_fail_at(g, WEFT_ESHAPE, &(struct ir_blame){"dot", 2, (ir_ref[]){a, b}},
                           "the result has more than %d axes", WEFT_MAX_RANK);
-    for (int i = 0; i < rb; i++) a = ir_expand_dims(g, a, ra);
+    for (int i = 0; i < rb; i++)
+        a = ir_expand_dims(g, a, ra);
     ir_ref c = ir_matmul(g, a, b);
-    for (int i = 0; i < ra + rb + 2; i++) perm[i] = i <= ra - 1 || i == ra + rb + 1 ? i : i - 1;
+    for (int i = 0; i < ra + rb + 2; i++)
+        perm[i] = i <= ra - 1 || i == ra + rb + 1 ? i : i - 1;
     perm[ra] = ra + rb;
     return ir_transpose(g, c, perm);
 }
@@ -93,7 +96,8 @@ static ir_ref inner_product(struct ir_graph *g, const ir_ref *in) {
     ir_ref p = ir_map(g, IR_mul, in);
     if (!p) return IR_NONE;
     weft_dtype t = (weft_dtype)ir_at(g, p)->dtype;
-    return t == WEFT_BOOL ? ir_reduce(g, IR_ANY, p, NULL) : ir_cast(g, ir_reduce(g, IR_SUM, p, NULL), t);
+    return t == WEFT_BOOL ? ir_reduce(g, IR_ANY, p, NULL)
+                          : ir_cast(g, ir_reduce(g, IR_SUM, p, NULL), t);
 }
 
 ir_ref ir_dot(struct ir_graph *g, ir_ref a, ir_ref b) {

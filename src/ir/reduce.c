@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The public reductions as primitives over runs of adjacent axes. mean divides a sum by an extent; var
-// and std go over the data twice; f32 means and variances are taken in f64; NaN modes become where and
-// guard; an axis list with gaps is reduced run by run, the innermost first. Primitives over no elements
-// become their identity here, so that later rooms never meet one; the node remembers what it stands for,
-// because other extents of an input may make the run non-empty (see IR_EMPTY).
+// The public reductions as primitives over runs of adjacent axes. mean divides a sum by an extent;
+// var and std go over the data twice; f32 means and variances are taken in f64; NaN modes become
+// where and guard; an axis list with gaps is reduced run by run, the innermost first. Primitives
+// over no elements become their identity here, so that later rooms never meet one; the node
+// remembers what it stands for, because other extents of an input may make the run non-empty (see
+// IR_EMPTY).
 #include "graph.h"
 
 #include <math.h>
@@ -12,18 +13,20 @@ struct reduction {
     enum ir_reduction what;
     const char *name;
     struct ir_blame who;
-    ir_ref x;          // strong
-    weft_dtype type;   // of x
-    uint64_t mask;     // axes that go
+    ir_ref x;             // strong
+    weft_dtype type;      // of x
+    uint64_t mask;        // axes that go
     bool keepdims, whole; // whole: all axes
     weft_nan nan;
     double ddof;
 };
 
 static const char *const names[] = {
-    [IR_SUM] = "sum",   [IR_PROD] = "prod", [IR_MIN] = "min", [IR_MAX] = "max",
-    [IR_MEAN] = "mean", [IR_VAR] = "var",   [IR_STD] = "std", [IR_ANY] = "any",
-    [IR_ALL] = "all",   [IR_COUNT_NONZERO] = "count_nonzero",
+    [IR_SUM] = "sum",       [IR_PROD] = "prod",
+    [IR_MIN] = "min",       [IR_MAX] = "max",
+    [IR_MEAN] = "mean",     [IR_VAR] = "var",
+    [IR_STD] = "std",       [IR_ANY] = "any",
+    [IR_ALL] = "all",       [IR_COUNT_NONZERO] = "count_nonzero",
     [IR_ARGMIN] = "argmin", [IR_ARGMAX] = "argmax",
 };
 
@@ -34,7 +37,7 @@ int ir_axis(struct ir_graph *g, const char *name, ir_ref x, int axis) {
     return -1;
 }
 
-// ---- one run of adjacent axes ------------------------------------------------------------------------
+// ---- one run of adjacent axes -----------------------------------------------------------------
 // What a run of no elements gives, or false when that is an error.
 static bool identity_of(enum ir_op op, weft_dtype t, uint64_t *bits) {
     switch (op) {
@@ -89,7 +92,8 @@ ir_ref ir_put_run(struct ir_graph *g, enum ir_op op, ir_ref x, int first, int la
 static ir_ref reduce_mask(struct ir_graph *g, enum ir_op op, ir_ref x, uint64_t mask) {
     while (x && mask) {
         int last = 64 - __builtin_clzll(mask), first = last - 1;
-        while (first > 0 && mask >> (first - 1) & 1) first--;
+        while (first > 0 && mask >> (first - 1) & 1)
+            first--;
         x = ir_put_run(g, op, x, first, last);
         mask &= ((uint64_t)1 << first) - 1;
     }
@@ -105,7 +109,7 @@ ir_ref ir_extent(struct ir_graph *g, ir_ref x, uint64_t mask, double ddof) {
     return ir_put(g, &d);
 }
 
-// ---- small words -----------------------------------------------------------------------------------------
+// ---- small words ------------------------------------------------------------------------------
 static ir_ref unary(struct ir_graph *g, enum ir_op op, ir_ref a) { return ir_map(g, op, &a); }
 static ir_ref binary(struct ir_graph *g, enum ir_op op, ir_ref a, ir_ref b) {
     return ir_map(g, op, (ir_ref[]){a, b});
@@ -124,16 +128,20 @@ static ir_ref keep_axes(struct ir_graph *g, ir_ref x, uint64_t mask) {
 }
 
 static bool skips(const struct reduction *r) { return r->nan == WEFT_NAN_SKIP; }
-static ir_ref is_nan(struct ir_graph *g, const struct reduction *r) { return unary(g, IR_isnan, r->x); }
+static ir_ref is_nan(struct ir_graph *g, const struct reduction *r) {
+    return unary(g, IR_isnan, r->x);
+}
 
 // x, or with a fill in place of each NaN when NaN is skipped
 static ir_ref without_nan(struct ir_graph *g, const struct reduction *r, ir_ref x, double fill) {
     return skips(r) ? pick(g, is_nan(g, r), number(g, (weft_dtype)ir_at(g, x)->dtype, fill), x) : x;
 }
 
-// ---- the reductions ----------------------------------------------------------------------------------------
+// ---- the reductions ---------------------------------------------------------------------------
 static ir_ref total(struct ir_graph *g, const struct reduction *r) {
-    weft_dtype t = dtype_is_unsigned(r->type) ? WEFT_U64 : dtype_is_float(r->type) ? r->type : WEFT_I64;
+    weft_dtype t = dtype_is_unsigned(r->type) ? WEFT_U64
+                   : dtype_is_float(r->type)  ? r->type
+                                              : WEFT_I64;
     ir_ref x = ir_cast(g, r->x, t);
     if (!x) return IR_NONE;
     bool sum = r->what == IR_SUM;
@@ -168,7 +176,8 @@ static ir_ref variance_f64(struct ir_graph *g, const struct reduction *r) {
     ir_ref mean = keep_axes(g, mean_f64(g, r), r->mask);
     ir_ref apart = binary(g, IR_sub, ir_cast(g, r->x, WEFT_F64), mean);
     if (!apart) return IR_NONE;
-    ir_ref sum = reduce_mask(g, IR_R_sum, unary(g, IR_square, without_nan(g, r, apart, 0)), r->mask);
+    ir_ref sum =
+        reduce_mask(g, IR_R_sum, unary(g, IR_square, without_nan(g, r, apart, 0)), r->mask);
     ir_ref n = divisor(g, r, r->ddof), v = binary(g, IR_true_divide, sum, n);
     if (!skips(r)) return v;
     ir_ref some = binary(g, IR_greater, n, number(g, WEFT_F64, 0));
@@ -190,13 +199,16 @@ static ir_ref truth(struct ir_graph *g, const struct reduction *r) {
 }
 
 static ir_ref place(struct ir_graph *g, const struct reduction *r) {
-    static const enum ir_op ops[2][2] = {{IR_R_argmax, IR_R_argmin}, {IR_R_nanargmax, IR_R_nanargmin}};
+    static const enum ir_op ops[2][2] = {{IR_R_argmax, IR_R_argmin},
+                                         {IR_R_nanargmax, IR_R_nanargmin}};
     bool one = r->mask && !(r->mask & (r->mask - 1));
-    if (!one && !r->whole) return ir_fail_at(g, WEFT_EINVAL, &r->who, "takes one axis or all of them");
+    if (!one && !r->whole)
+        return ir_fail_at(g, WEFT_EINVAL, &r->who, "takes one axis or all of them");
     ir_ref at = r->mask ? reduce_mask(g, ops[skips(r)][r->what == IR_ARGMIN], r->x, r->mask)
                         : ir_constant_of(g, WEFT_I64, 0, IR_STRONG);
     if (!skips(r)) return at;
-    return ir_guard(g, at, reduce_mask(g, IR_R_all, is_nan(g, r), r->mask), IR_ALL_NAN + (int)r->what);
+    return ir_guard(g, at, reduce_mask(g, IR_R_all, is_nan(g, r), r->mask),
+                    IR_ALL_NAN + (int)r->what);
 }
 
 static ir_ref lower(struct ir_graph *g, const struct reduction *r) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The same computation in another graph, only what the roots need, with other extents of the inputs if
-// asked. Nodes are put again one by one in order of first use, each through the function that inferred
-// its shape the first time, so that a shape that does not fit is the same sentence. Types are settled:
-// they do not depend on extents. Nodes that stood for a shape (IR_AUTO, IR_EMPTY) are made anew.
+// The same computation in another graph, only what the roots need, with other extents of the inputs
+// if asked. Nodes are put again one by one in order of first use, each through the function that
+// inferred its shape the first time, so that a shape that does not fit is the same sentence. Types
+// are settled: they do not depend on extents. Nodes that stood for a shape (IR_AUTO, IR_EMPTY) are
+// made anew.
 #include "graph.h"
 
 struct replay {
@@ -32,7 +33,9 @@ static ir_ref replay_leaf(struct replay *p, ir_ref r, const ir_ref *in) {
     case IR_input: return p->input[*a];
     case IR_constant: return ir_constant_of(p->dst, t, (uint64_t)*a, (enum ir_weak)n->weak);
     case IR_iota: return ir_iota(p->dst, t, n->rank, ir_dims(s, r), (int)*a);
-    default: memcpy(&ddof, &a[1], sizeof ddof); return ir_extent(p->dst, in[0], (uint64_t)a[0], ddof);
+    default:
+        memcpy(&ddof, &a[1], sizeof ddof);
+        return ir_extent(p->dst, in[0], (uint64_t)a[0], ddof);
     }
 }
 
@@ -53,7 +56,8 @@ static ir_ref replay_view(struct replay *p, ir_ref r, const ir_ref *in) {
     switch (n->op) {
     case IR_reshape: return ir_reshape(p->dst, in[0], (int)a[0], a + 1);
     case IR_transpose:
-        for (int i = 0; i < n->rank; i++) perm[i] = (int)a[i];
+        for (int i = 0; i < n->rank; i++)
+            perm[i] = (int)a[i];
         return ir_transpose(p->dst, in[0], perm);
     case IR_slice: return ir_slice(p->dst, in[0], (int)a[0], a[1], a[2], a[3]);
     case IR_expand_dims: return ir_expand_dims(p->dst, in[0], (int)a[0]);
@@ -67,12 +71,14 @@ static ir_ref replay_view(struct replay *p, ir_ref r, const ir_ref *in) {
 static ir_ref replay_node(struct replay *p, ir_ref r) {
     const struct ir_node *n = ir_at(p->src, r);
     ir_ref in[3];
-    for (int i = 0; i < 3; i++) in[i] = p->image[n->in[i]];
+    for (int i = 0; i < 3; i++)
+        in[i] = p->image[n->in[i]];
     const int64_t *a = ir_attr(p->src, r);
     switch (ir_ops[n->op].cls) {
     case IR_LEAF: return replay_leaf(p, r, in);
     case IR_MAP:
-        return ir_put_map(p->dst, (enum ir_op)n->op, (weft_dtype)n->dtype, (enum ir_weak)n->weak, in);
+        return ir_put_map(p->dst, (enum ir_op)n->op, (weft_dtype)n->dtype, (enum ir_weak)n->weak,
+                          in);
     case IR_REDUCE: return ir_put_run(p->dst, (enum ir_op)n->op, in[0], (int)a[0], (int)a[1]);
     case IR_VIEW: return replay_view(p, r, in);
     default: return ir_put_matmul(p->dst, in[0], in[1]);
@@ -92,9 +98,11 @@ static weft_status replay_all(struct replay *p, const struct ir_order *o) {
 weft_status ir_replay(const struct ir_graph *src, int n, const ir_ref *roots,
                       const int64_t *const *input_dims, struct ir_graph *dst, ir_ref *out) {
     struct ir_order o;
-    if (ir_count(dst) != 1) return err_set(&dst->err, WEFT_EINVAL, "replay: the graph is not empty");
+    if (ir_count(dst) != 1)
+        return err_set(&dst->err, WEFT_EINVAL, "replay: the graph is not empty");
     weft_status s = ir_walk(src, n, roots, true, &o);
-    if (s) return err_set(&dst->err, s, "replay: %s", s == WEFT_ENOMEM ? "no memory" : "no such root");
+    if (s)
+        return err_set(&dst->err, s, "replay: %s", s == WEFT_ENOMEM ? "no memory" : "no such root");
     struct replay p = {.src = src, .dst = dst, .input_dims = input_dims};
     size_t inputs = (size_t)ir_input_count(src);
     p.image = base_get_zero(&dst->alloc, o.top * sizeof *p.image);
@@ -103,7 +111,8 @@ weft_status ir_replay(const struct ir_graph *src, int n, const ir_ref *roots,
         s = replay_all(&p, &o);
     else
         s = err_set(&dst->err, WEFT_ENOMEM, "replay: no memory");
-    for (int i = 0; i < n && !s; i++) out[i] = p.image[roots[i]];
+    for (int i = 0; i < n && !s; i++)
+        out[i] = p.image[roots[i]];
     base_put(&dst->alloc, p.image, o.top * sizeof *p.image);
     base_put(&dst->alloc, p.input, inputs * sizeof *p.input);
     ir_order_free(src, &o);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How nodes appear in sentences: "f64[3,4]", "literal 300", and the first error with its operation and
-// the types it met. Texts are cut, never overrun; a shape too long for its buffer ends in "...".
+// How nodes appear in sentences: "f64[3,4]", "literal 300", and the first error with its operation
+// and the types it met. Texts are cut, never overrun; a shape too long for its buffer ends in
+// "...".
 #include "graph.h"
 
 #include <stdio.h>
@@ -23,7 +24,8 @@ static void mark_cut(char *buf, size_t size, size_t at) {
 void ir_dims_text(weft_dtype t, int rank, const int64_t *dims, char *buf, size_t size) {
     size_t at = 0;
     put_text(buf, size, &at, "%s", dtype_name(t));
-    for (int i = 0; i < rank; i++) put_text(buf, size, &at, "%c%lld", i ? ',' : '[', (long long)dims[i]);
+    for (int i = 0; i < rank; i++)
+        put_text(buf, size, &at, "%c%lld", i ? ',' : '[', (long long)dims[i]);
     if (rank) put_text(buf, size, &at, "]");
     mark_cut(buf, size, at);
 }
@@ -66,7 +68,8 @@ ir_ref ir_fail(struct ir_graph *g, weft_status s, const char *fmt, ...) {
     return IR_NONE;
 }
 
-ir_ref ir_fail_at(struct ir_graph *g, weft_status s, const struct ir_blame *who, const char *fmt, ...) {
+ir_ref ir_fail_at(struct ir_graph *g, weft_status s, const struct ir_blame *who, const char *fmt,
+                  ...) {
     if (g->err.status) return IR_NONE;
     char *buf = g->err.text, type[120];
     size_t size = sizeof g->err.text, at = 0;

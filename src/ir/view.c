@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Views: the elements of one array in another shape or order. Checks, result shapes, the folds that hold
-// at every extent, and the index arithmetic (input index = offset + sum of coefficient * output index)
-// that later rooms compose. Attributes are kept as given, so that a replay infers shapes anew; shapes
-// that inputs may change (IR_DYN) are never folded away because they happen to fit.
+// Views: the elements of one array in another shape or order. Checks, result shapes, the folds that
+// hold at every extent, and the index arithmetic (input index = offset + sum of coefficient *
+// output index) that later rooms compose. Attributes are kept as given, so that a replay infers
+// shapes anew; shapes that inputs may change (IR_DYN) are never folded away because they happen to
+// fit.
 #include "graph.h"
 
 #include <stdio.h>
@@ -57,8 +58,9 @@ static bool fixed_shape(const struct ir_graph *g, ir_ref x, int rank, const int6
     return !(n->flags & IR_DYN) && memcmp(ir_dims(g, x), dims, (size_t)rank * sizeof *dims) == 0;
 }
 
-// ---- reshape ------------------------------------------------------------------------------------------
-static bool check_dims(struct ir_graph *g, const char *name, ir_ref x, int rank, const int64_t *dims) {
+// ---- reshape ----------------------------------------------------------------------------------
+static bool check_dims(struct ir_graph *g, const char *name, ir_ref x, int rank,
+                       const int64_t *dims) {
     if (rank < 0 || rank > WEFT_MAX_RANK)
         return fail(g, name, x, "rank %d is not in 0..%d", rank, WEFT_MAX_RANK);
     return !rank || dims || fail(g, name, x, "no extents");
@@ -72,7 +74,8 @@ static bool fill_dims(struct ir_graph *g, ir_ref x, int rank, const int64_t *dim
     for (int i = 0; i < rank; i++) {
         out[i] = dims[i];
         if (dims[i] < -1 || (dims[i] == -1 && open >= 0))
-            return fail(g, "reshape", x, "%s", dims[i] == -1 ? "more than one -1" : "a negative extent");
+            return fail(g, "reshape", x, "%s",
+                        dims[i] == -1 ? "more than one -1" : "a negative extent");
         if (dims[i] == -1)
             open = i;
         else
@@ -95,12 +98,13 @@ ir_ref ir_reshape(struct ir_graph *g, ir_ref x, int rank, const int64_t *dims) {
     d.rank = rank;
     set_attr(&d, (int64_t[]){rank}, 1);
     set_attr(&d, dims, rank);
-    if (fixed_shape(g, x, rank, d.dims) || (rank == 1 && dims[0] == -1 && ir_at(g, x)->rank == 1)) return x;
+    if (fixed_shape(g, x, rank, d.dims) || (rank == 1 && dims[0] == -1 && ir_at(g, x)->rank == 1))
+        return x;
     if (ir_at(g, x)->op == IR_reshape) return ir_reshape(g, ir_at(g, x)->in[0], rank, dims);
     return put_view(g, &d);
 }
 
-// ---- transpose ----------------------------------------------------------------------------------------
+// ---- transpose --------------------------------------------------------------------------------
 static bool read_perm(struct ir_graph *g, ir_ref x, const int *perm, int64_t *out) {
     int rank = ir_at(g, x)->rank;
     uint64_t seen = 0;
@@ -142,12 +146,15 @@ ir_ref ir_swap_axes(struct ir_graph *g, ir_ref x, int a, int b) {
     a = ir_axis(g, "swap_axes", x, a);
     b = a < 0 ? -1 : ir_axis(g, "swap_axes", x, b);
     if (b < 0) return IR_NONE;
-    for (int i = 0; i < ir_at(g, x)->rank; i++) p[i] = i == a ? b : i == b ? a : i;
+    for (int i = 0; i < ir_at(g, x)->rank; i++)
+        p[i] = i == a ? b : i == b ? a : i;
     return permute(g, x, p);
 }
 
-// ---- slices -------------------------------------------------------------------------------------------
-static int64_t clamp(int64_t i, int64_t low, int64_t high) { return i < low ? low : i > high ? high : i; }
+// ---- slices -----------------------------------------------------------------------------------
+static int64_t clamp(int64_t i, int64_t low, int64_t high) {
+    return i < low ? low : i > high ? high : i;
+}
 
 void ir_slice_resolve(int64_t extent, int64_t start, int64_t stop, int64_t step, int64_t *first,
                       int64_t *count) {
@@ -177,7 +184,8 @@ ir_ref ir_slice(struct ir_graph *g, ir_ref x, int axis, int64_t start, int64_t s
     struct ir_draft d = view_of(g, IR_slice, x);
     int64_t extent = d.dims[axis], first;
     ir_slice_resolve(extent, start, stop, step, &first, &d.dims[axis]);
-    if (!(ir_at(g, x)->flags & IR_DYN) && d.dims[axis] == extent && (step == 1 || extent == 0)) return x;
+    if (!(ir_at(g, x)->flags & IR_DYN) && d.dims[axis] == extent && (step == 1 || extent == 0))
+        return x;
     set_attr(&d, (int64_t[]){axis, start, stop, step}, 4);
     return put_view(g, &d);
 }
@@ -191,7 +199,7 @@ ir_ref ir_index(struct ir_graph *g, ir_ref x, int axis, int64_t i) {
     return ir_squeeze(g, x, axis);
 }
 
-// ---- axes of extent 1, broadcasting, diagonals ------------------------------------------------------------
+// ---- axes of extent 1, broadcasting, diagonals ------------------------------------------------
 ir_ref ir_expand_dims(struct ir_graph *g, ir_ref x, int axis) {
     if (!x || !(x = ir_strong(g, x))) return IR_NONE;
     struct ir_draft d = view_of(g, IR_expand_dims, x);
@@ -242,7 +250,8 @@ ir_ref ir_put_broadcast(struct ir_graph *g, struct ir_draft *d) {
 }
 
 ir_ref ir_broadcast_to(struct ir_graph *g, ir_ref x, int rank, const int64_t *dims) {
-    if (!x || !(x = ir_strong(g, x)) || !check_dims(g, "broadcast_to", x, rank, dims)) return IR_NONE;
+    if (!x || !(x = ir_strong(g, x)) || !check_dims(g, "broadcast_to", x, rank, dims))
+        return IR_NONE;
     if (!check_repeat(g, x, rank, dims)) return IR_NONE;
     if (fixed_shape(g, x, rank, dims)) return x;
     const struct ir_node *n = ir_at(g, x);
@@ -289,10 +298,12 @@ ir_ref ir_guard(struct ir_graph *g, ir_ref value, ir_ref failed, int why) {
 
 const char *ir_guard_text(const struct ir_graph *g, ir_ref guard) {
 #define TEXTS(s)                                                                                   \
-    {[IR_SUM] = "sum: " s, [IR_PROD] = "prod: " s, [IR_MIN] = "min: " s, [IR_MAX] = "max: " s,     \
-     [IR_MEAN] = "mean: " s, [IR_VAR] = "var: " s, [IR_STD] = "std: " s, [IR_ANY] = "any: " s,     \
-     [IR_ALL] = "all: " s, [IR_COUNT_NONZERO] = "count_nonzero: " s, [IR_ARGMIN] = "argmin: " s,   \
-     [IR_ARGMAX] = "argmax: " s}
+    {                                                                                              \
+        [IR_SUM] = "sum: " s, [IR_PROD] = "prod: " s, [IR_MIN] = "min: " s, [IR_MAX] = "max: " s,  \
+        [IR_MEAN] = "mean: " s, [IR_VAR] = "var: " s, [IR_STD] = "std: " s, [IR_ANY] = "any: " s,  \
+        [IR_ALL] = "all: " s, [IR_COUNT_NONZERO] = "count_nonzero: " s,                            \
+        [IR_ARGMIN] = "argmin: " s, [IR_ARGMAX] = "argmax: " s                                     \
+    }
     static const char *const met[] = TEXTS("there is a NaN among the elements");
     static const char *const all[] = TEXTS("a slice is all NaN");
     int64_t why = *ir_attr(g, guard);

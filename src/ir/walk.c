@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The one traversal of whole graphs: post-order depth first from the roots, operands from left to right.
-// Its order is the canonical numbering that keys, replays, dumps and plans share. An explicit stack, since
-// graphs are as deep as users make them; scratch of its own, so that threads may walk one graph at once.
+// The one traversal of whole graphs: post-order depth first from the roots, operands from left to
+// right. Its order is the canonical numbering that keys, replays, dumps and plans share. An
+// explicit stack, since graphs are as deep as users make them; scratch of its own, so that threads
+// may walk one graph at once.
 #include "graph.h"
 
 struct frame {
@@ -51,7 +52,8 @@ weft_status ir_walk(const struct ir_graph *g, int n, const ir_ref *roots, bool s
     out->top = top + 1;
     out->number = base_get_zero(&g->alloc, out->top * sizeof *out->number);
     bool ok = out->number != NULL;
-    for (int i = 0; ok && i < n; i++) ok = visit(g, roots[i], shapes, out, &stack);
+    for (int i = 0; ok && i < n; i++)
+        ok = visit(g, roots[i], shapes, out, &stack);
     vec_free(&stack);
     if (ok) return WEFT_OK;
     ir_order_free(g, out);
