@@ -200,17 +200,12 @@ static struct style choose_style(const weft_array *a) {
 
 // ---- one element ------------------------------------------------------------------------------
 static void write_exponent(const struct style *s, double v, char *buf, size_t size) {
-    char own[64], number[64];
-    int frac, digits, n = 0;
-    scientific(v, s->a->dtype == WEFT_F32, own, sizeof own, &frac, &digits);
-    const char *from = own, *e = strchr(own, 'e');
-    // the element's own digits, then zeros to the length of the longest
-    if (*from == '-') number[n++] = *from++;
-    number[n++] = *from++;
-    number[n++] = '.';
-    for (int i = 0; i < s->frac; i++)
-        number[n++] = i < frac ? from[1 + i] : '0';
-    snprintf(number + n, sizeof number - (size_t)n, "e%c%0*d", e[1], s->exp_digits, atoi(e + 2));
+    char own[64], number[80];
+    snprintf(own, sizeof own, "%.*e", s->frac, v);
+    char *e = strchr(own, 'e');
+    *e = 0;
+    snprintf(number, sizeof number, "%s%se%c%0*d", own, s->frac ? "" : ".", e[1], s->exp_digits,
+             atoi(e + 2));
     snprintf(buf, size, "%*s", s->left + 1 + s->frac + 2 + s->exp_digits, number);
 }
 
@@ -253,7 +248,7 @@ static void write_scalar(const weft_array *a, char *buf, size_t size) {
     }
     struct digits d = shortest(v, a->dtype == WEFT_F32);
     const char *sign = signbit(v) ? "-" : "";
-    if (v != 0 && (d.exp < -4 || d.exp >= 16)) {
+    if (v != 0 && (fabs(v) < 1e-4 || fabs(v) >= 1e16)) {
         snprintf(buf, size, "%s%c%s%se%c%02d", sign, d.text[0], d.n > 1 ? "." : "", d.text + 1,
                  d.exp < 0 ? '-' : '+', abs(d.exp));
     } else if (d.exp < 0) {
