@@ -27,14 +27,14 @@ RECIPE_FN uint64_t quot_u64(uint64_t a, uint64_t b) { return a / b; }
 // W: where the work is done, signed; -1 is taken as 1 and the result negated, which wraps where it must.
 #define SIGNED_ONE(t, T, W, UW, quot)                                                              \
     RECIPE_FN T div_##t(T a, T b) {                                                                \
-        W d = (b == 0) | (b == -1) ? 1 : b, q = quot(a, d), r = a - q * d;                         \
+        W d = ((b == 0) | (b == -1)) ? 1 : b, q = quot(a, d), r = a - q * d;                       \
         q -= (r != 0) & ((r ^ d) < 0);                                                             \
         q = b == -1 ? (W)((UW)0 - (UW)a) : q;                                                      \
         return (T)(b == 0 ? 0 : q);                                                                \
     }                                                                                              \
     RECIPE_FN T mod_##t(T a, T b) {                                                                \
-        W d = (b == 0) | (b == -1) ? 1 : b, r = a - quot(a, d) * d;                                \
-        return (T)((r != 0) & ((r ^ d) < 0) ? r + d : r);                                          \
+        W d = ((b == 0) | (b == -1)) ? 1 : b, r = a - quot(a, d) * d;                              \
+        return (T)(((r != 0) & ((r ^ d) < 0)) ? r + d : r);                                        \
     }
 SIGNED_ONE(i8, int8_t, int32_t, uint32_t, quot_small)
 SIGNED_ONE(i16, int16_t, int32_t, uint32_t, quot_small)
@@ -64,7 +64,7 @@ UNSIGNED_ONE(u64, uint64_t, uint64_t, quot_u64)
         typedef T loose __attribute__((aligned(1), may_alias));                                    \
         loose *z = out;                                                                            \
         const loose *x = a, *y = b;                                                                \
-        _Pragma("GCC ivdep") for (size_t i = 0; i < n; i++) z[i] = one(x[i], y[i]);                \
+        MAP_INDEPENDENT for (size_t i = 0; i < n; i++) z[i] = one(x[i], y[i]);                     \
     }
 #define DIVMOD_KERNELS(t, T)                                                                       \
     DIVMOD_KERNEL(floor_divide, t, T, div_##t)                                                     \

@@ -17,7 +17,7 @@ enum { BLOCK = 128 };
         for (size_t i = 0; i < n; i++) {                                                           \
             T b = x[i], e = y[i];                                                                  \
             int minus = NEGATIVE(e), unit = (b == 1) | (b == (T)-1);                               \
-            base[i] = (U)(minus & !unit ? (T)0 : b);                                               \
+            base[i] = (U)((minus & !unit) ? (T)0 : b);                                             \
             left[i] = (U)(minus ? (unit ? (T)(e & 1) : (T)1) : e);                                 \
             any |= left[i];                                                                        \
         }                                                                                          \

@@ -32,7 +32,7 @@ RECIPE_FN float atan2_one(float yf, float xf) {
     double n = swap ? b : a, d = swap ? a : b;
     int both_inf = (n == (double)INFINITY) & (d == (double)INFINITY);
     n = both_inf ? 1.0 : n;
-    d = both_inf | (d == 0.0) ? 1.0 : d;
+    d = (both_inf | (d == 0.0)) ? 1.0 : d;
     double t = n / d, z = t * t, p = fma64(t * z, atan_poly(z), t);
     double base = swap ? HALF_PI_HI : left ? PI_HI : 0.0;
     return (float)sign64(base + (swap != left ? -p : p), y);

@@ -41,7 +41,7 @@ RECIPE_FN double atan_one(double x) {
     double a = abs64(x), inv = -1.0 / a;
     int big = a > 1.0;
     double t = big ? inv : a;
-    double tl = big & (a < 0x1p60) ? -inv * fma64(-inv, a, -1.0) : 0.0;
+    double tl = (big & (a < 0x1p60)) ? -inv * fma64(-inv, a, -1.0) : 0.0;
     struct dd64 base = {big ? HALF_PI_HI : 0.0, big ? HALF_PI_LO : 0.0};
     return sign64(atan_from(base, t, tl), x);
 }
@@ -53,7 +53,7 @@ RECIPE_FN double atan2_one(double y, double x) {
     double n = swap ? b : a, d = swap ? a : b;
     int both_inf = (n == (double)INFINITY) & (d == (double)INFINITY);
     n = both_inf ? 1.0 : n;
-    d = both_inf | (d == 0.0) ? 1.0 : d;
+    d = (both_inf | (d == 0.0)) ? 1.0 : d;
     double t = n / d;
     // the quotient's remainder, away from overflow and underflow; a tiny quotient needs none
     double scale = d < 0x1p-500 ? 0x1p560 : d > 0x1p500 ? 0x1p-560 : 1.0, ds = d * scale;
