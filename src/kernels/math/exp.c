@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // exp and exp2, f64. The method is that of exp.h; exp2 reduces exactly: r = x - n/16.
 //
-// Maximum error 0.544 ULP, exp at -0x1.90c78470a534ap+2, exp2 at -0x1.0c6f075e0157p+1.
+// Largest errors seen: 0.544 ULP, exp at -0x1.90c78470a534ap+2, exp2 at -0x1.0c6f075e0157p+1.
 // Specials: NaN gives NaN, +inf and overflow +inf, -inf and underflow +0; subnormal results are
 // rounded once, out of line.
 #include "exp.h"

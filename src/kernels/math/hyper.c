@@ -6,6 +6,9 @@
 // The quotients are corrected by their remainder, so that only the last rounding counts. Odd
 // functions take the sign of x at the end, which gives -0 as well. Beyond 709 sinh and cosh are
 // e^|x| / 2 and expm1 is e^x; tanh is 1 from 20 on, expm1 -1 below -64.
+//
+// Largest errors seen, in ULP: expm1 0.515 at 0x1.6b1f73f57c63p-6, tanh 0.517 at -0x1.6596b2013d732p-7, sinh
+// 0.519 at -0x1.71e6e026e671p-6, cosh 0.535 at 0x1.f2a37537a86e2p+4.
 #include "exp.h"
 
 RECIPE_FN vd expm1_one(vd x) {
