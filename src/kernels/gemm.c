@@ -80,6 +80,10 @@ void kern_gemm_run(const struct kern_gemm *g) {
         return;
     }
     all.small = kern_gemm_plan_small(&p, g);
+    if (all.small && all.last == 1) {
+        kern_gemm_walk_small(&p);
+        return;
+    }
     if (!all.small) kern_gemm_plan(&p, g, 1);
     run_products(g, &p, &all);
 }

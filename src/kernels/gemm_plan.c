@@ -121,8 +121,7 @@ void kern_gemm_plan(struct gemm_plan *p, const struct kern_gemm *g, int threads)
 
 bool kern_gemm_plan_small(struct gemm_plan *p, const struct kern_gemm *g) {
     start(p, g);
-    p->group_cols = p->n;
-    return !p->pack_a && !p->pack_b && p->k <= KERN_GEMM_KC;
+    return !p->pack_a && !p->pack_b && p->unit_c && p->k <= KERN_GEMM_KC;
 }
 
 size_t kern_gemm_plan_bytes(const struct gemm_plan *p, int threads) {

@@ -176,10 +176,30 @@ static void compute(const struct gemm_plan *p, const struct phase *f, const stru
     }
 }
 
+// The loops of compute and sweep once more, without what a small product does not need.
 void kern_gemm_walk_small(const struct gemm_plan *p) {
-    const struct phase f = {.rows = p->m, .cols = p->n, .kc = p->k, .last = true};
-    const struct item it = {.rows = p->m};
-    compute(p, &f, &it);
+    const struct gemm_ops *ops = p->ops;
+    const int64_t size = ops->size, n = p->n;
+    struct gemm_tile t = {.k = p->k, .a = p->a, .a_rs = p->a_rs, .a_cs = p->a_cs, .b_rs = p->b_rs};
+    t.c_rs = p->c_rs;
+    for (int64_t row = 0, rows; row < p->m; row += rows, t.a += rows * p->a_rs) {
+        rows = share(p->m - row, ops->mr);
+        gemm_tile_fn *const *whole = ops->tiles + (ops->mr + rows - 1) * ops->nv - 1;
+        gemm_tile_fn *const *part = whole + ops->mr * ops->nv;
+        t.b = p->b;
+        t.c = p->c + row * p->c_rs;
+        for (int64_t left = n, width; left > 0; left -= width) {
+            const int vecs = panel(ops, left);
+            width = (int64_t)vecs << ops->log2_lanes;
+            t.cols = (int32_t)MIN_OF(left, width);
+            (left < width ? part : whole)[vecs](&t);
+            t.b += width * size;
+            t.c += width * size;
+        }
+        const struct kern_gemm_part done = {p->batch, row, rows, 0, n};
+        const struct kern_gemm_part turned = {p->batch, 0, n, row, rows};
+        if (p->done) p->done(p->done_ud, p->swapped ? &turned : &done);
+    }
 }
 
 void kern_gemm_walk(const struct gemm_plan *p, unsigned char *scratch) {

@@ -36,7 +36,7 @@ struct gemm_plan {
 
 // The plan of g's first product (sizes not 0) for a team of threads.
 void kern_gemm_plan(struct gemm_plan *p, const struct kern_gemm *g, int threads);
-// The same without blocks, when there is nothing to pack and one block of k; else false.
+// The same without blocks, when nothing is packed, C has contiguous rows and k is one block; else false.
 bool kern_gemm_plan_small(struct gemm_plan *p, const struct kern_gemm *g);
 size_t kern_gemm_plan_bytes(const struct gemm_plan *p, int threads); // of scratch
 
