@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See fuse_eval.h. Elements are held as double (float types) or int64_t (the others). Reductions fold from the
-// first element to the last in logical order, so both evaluators give the same bits when the plan is right.
+// See fuse_eval.h. Elements are held as double (float types) or int64_t (the others). Reductions
+// fold from the first element to the last in logical order, so both evaluators give the same bits
+// when the plan is right.
 #include "fuse_eval.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 
 #include "ir/scalar.h"
 
-// ---- one element ------------------------------------------------------------------------------------------
+// ---- one element --------------------------------------------------------------------------------
 union scalar scalar_load(int dtype, const void *p) {
     union scalar v = {.i = 0};
 #define CASE(name, T, field)                                                                       \
@@ -19,10 +20,11 @@ union scalar scalar_load(int dtype, const void *p) {
         break;                                                                                     \
     }
     switch (dtype) {
-        CASE(I8, int8_t, i) CASE(I16, int16_t, i) CASE(I32, int32_t, i) CASE(I64, int64_t, i)
-        CASE(U8, uint8_t, i) CASE(U16, uint16_t, i) CASE(U32, uint32_t, i)
-        CASE(F32, float, f) CASE(F64, double, f)
-    case WEFT_U64: memcpy(&v, p, 8); break;
+        CASE(I8, int8_t, i)
+        CASE(I16, int16_t, i) CASE(I32, int32_t, i) CASE(I64, int64_t, i) CASE(U8, uint8_t, i)
+            CASE(U16, uint16_t, i) CASE(U32, uint32_t, i) CASE(F32, float, f)
+                CASE(F64, double, f) case WEFT_U64 : memcpy(&v, p, 8);
+        break;
     default: v.i = *(const uint8_t *)p != 0;
     }
 #undef CASE
@@ -56,7 +58,8 @@ static union scalar narrow(int dtype, union scalar v) {
 static double map_f64(int op, double a, double b, double c) {
     typedef double T;
     switch (op) {
-#define MAP(name, arity, rule, kernel, flt, integer, boolean, doc) case IR_##name: return (T)(flt);
+#define MAP(name, arity, rule, kernel, flt, integer, boolean, doc)                                 \
+    case IR_##name: return (T)(flt);
 #include "ir/ops.def"
     }
     (void)a, (void)b, (void)c;
@@ -65,7 +68,8 @@ static double map_f64(int op, double a, double b, double c) {
 static float map_f32(int op, float a, float b, float c) {
     typedef float T;
     switch (op) {
-#define MAP(name, arity, rule, kernel, flt, integer, boolean, doc) case IR_##name: return (T)(flt);
+#define MAP(name, arity, rule, kernel, flt, integer, boolean, doc)                                 \
+    case IR_##name: return (T)(flt);
 #include "ir/ops.def"
     }
     (void)a, (void)b, (void)c;
@@ -75,7 +79,8 @@ static int64_t map_int(int op, int64_t a, int64_t b, int64_t c) {
     typedef int64_t T;
     typedef uint64_t W;
     switch (op) {
-#define MAP(name, arity, rule, kernel, flt, integer, boolean, doc) case IR_##name: return (T)(integer);
+#define MAP(name, arity, rule, kernel, flt, integer, boolean, doc)                                 \
+    case IR_##name: return (T)(integer);
 #include "ir/ops.def"
     }
     (void)a, (void)b, (void)c;
@@ -83,7 +88,8 @@ static int64_t map_int(int op, int64_t a, int64_t b, int64_t c) {
 }
 static int64_t map_bool(int op, int64_t a, int64_t b, int64_t c) {
     switch (op) {
-#define MAP(name, arity, rule, kernel, flt, integer, boolean, doc) case IR_##name: return (boolean);
+#define MAP(name, arity, rule, kernel, flt, integer, boolean, doc)                                 \
+    case IR_##name: return (boolean);
 #include "ir/ops.def"
     }
     (void)a, (void)b, (void)c;
@@ -134,7 +140,7 @@ static union scalar apply(int op, int dtype, int in_type, const union scalar *x)
     return narrow(dtype, r);
 }
 
-// ---- folding ---------------------------------------------------------------------------------------------
+// ---- folding ------------------------------------------------------------------------------------
 struct fold {
     union scalar best;
     int64_t index; // arg-reductions; -1: nothing yet
@@ -159,7 +165,8 @@ static void fold_arg(struct fold *a, int kind, bool flt, union scalar x, int64_t
 }
 
 static void fold_in(struct fold *a, int kind, int dtype, union scalar x, int64_t index) {
-    static const int op[] = {IR_add, IR_mul, IR_minimum, IR_maximum, IR_fmin, IR_fmax, IR_add, IR_mul};
+    static const int op[] = {IR_add,  IR_mul,  IR_minimum, IR_maximum,
+                             IR_fmin, IR_fmax, IR_add,     IR_mul};
     if (kind >= IR_R_argmin) {
         fold_arg(a, kind, dtype_is_float((weft_dtype)dtype), x, index);
         return;
@@ -175,7 +182,7 @@ static union scalar fold_result(const struct fold *a, int kind) {
     return r;
 }
 
-// ---- graphs ----------------------------------------------------------------------------------------------
+// ---- graphs -------------------------------------------------------------------------------------
 static bool next_index(int64_t *at, const int64_t *dims, int rank) {
     for (int i = rank - 1; i >= 0; i--) {
         if (++at[i] < dims[i]) return true;
@@ -211,14 +218,16 @@ static union scalar leaf_element(const struct eval_world *w, ir_ref n, const int
         uint64_t bits = ir_constant_bits(w->g, n);
         return scalar_load(node->dtype, &bits);
     }
-    const weft_array *a = node->op == IR_from ? &ir_leaf_at(w->g, (int)attr[0])->array : &w->inputs[attr[0]];
+    const weft_array *a =
+        node->op == IR_from ? &ir_leaf_at(w->g, (int)attr[0])->array : &w->inputs[attr[0]];
     const char *p = a->data;
     for (int i = 0; i < node->rank; i++)
         p += at[i] * a->strides[i];
     return scalar_load(node->dtype, p);
 }
 
-static union scalar map_element(const struct eval_world *w, void **values, ir_ref n, const int64_t *at) {
+static union scalar map_element(const struct eval_world *w, void **values, ir_ref n,
+                                const int64_t *at) {
     const struct ir_node *node = ir_at(w->g, n);
     union scalar x[3] = {{0}, {0}, {0}};
     int in_type = 0;
@@ -236,7 +245,8 @@ static union scalar map_element(const struct eval_world *w, void **values, ir_re
     return apply(node->op, node->dtype, in_type, x);
 }
 
-static union scalar view_element(const struct eval_world *w, void **values, ir_ref n, const int64_t *at) {
+static union scalar view_element(const struct eval_world *w, void **values, ir_ref n,
+                                 const int64_t *at) {
     const struct ir_node *node = ir_at(w->g, n);
     ir_ref o = node->in[0];
     int ro = ir_at(w->g, o)->rank;
@@ -252,7 +262,8 @@ static union scalar view_element(const struct eval_world *w, void **values, ir_r
     return element(w, values, o, linear(from, ir_dims(w->g, o), ro));
 }
 
-static union scalar reduce_element(const struct eval_world *w, void **values, ir_ref n, const int64_t *at) {
+static union scalar reduce_element(const struct eval_world *w, void **values, ir_ref n,
+                                   const int64_t *at) {
     const struct ir_node *node = ir_at(w->g, n);
     ir_ref o = node->in[0];
     const int64_t *run = ir_attr(w->g, n), *dims = ir_dims(w->g, o);
@@ -262,7 +273,8 @@ static union scalar reduce_element(const struct eval_world *w, void **values, ir
     for (int i = 0; i < ro; i++)
         if (i < run[0] || i >= run[1]) full[i] = at[i < run[0] ? i : i - len];
     do
-        fold_in(&f, node->op, ir_at(w->g, o)->dtype, element(w, values, o, linear(full, dims, ro)), index++);
+        fold_in(&f, node->op, ir_at(w->g, o)->dtype, element(w, values, o, linear(full, dims, ro)),
+                index++);
     while (next_index(full + run[0], dims + run[0], len));
     return fold_result(&f, node->op);
 }
@@ -274,7 +286,8 @@ static union scalar dot_step(int dtype, union scalar sum, union scalar a, union 
     return apply(IR_add, dtype, dtype, y);
 }
 
-static union scalar matmul_element(const struct eval_world *w, void **values, ir_ref n, const int64_t *at) {
+static union scalar matmul_element(const struct eval_world *w, void **values, ir_ref n,
+                                   const int64_t *at) {
     const struct ir_node *node = ir_at(w->g, n);
     ir_ref o[2] = {node->in[0], node->in[1]};
     int64_t k = ir_dims(w->g, o[0])[ir_at(w->g, o[0])->rank - 1];
@@ -335,7 +348,7 @@ void eval_free(const struct eval_world *w, void **values) {
     free(values);
 }
 
-// ---- plans ------------------------------------------------------------------------------------------------
+// ---- plans --------------------------------------------------------------------------------------
 struct machine {
     const struct eval_world *w;
     const struct fuse_plan *p;
@@ -356,7 +369,8 @@ static char *buffer_of(const struct machine *m, const struct nest_operand *o) {
     case NEST_LEAF: {
         ir_ref n = m->p->leaf[o->buf];
         int k = (int)ir_attr(m->w->g, n)[0];
-        return ir_at(m->w->g, n)->op == IR_from ? ir_leaf_at(m->w->g, k)->array.data : m->w->inputs[k].data;
+        return ir_at(m->w->g, n)->op == IR_from ? ir_leaf_at(m->w->g, k)->array.data
+                                                : m->w->inputs[k].data;
     }
     case NEST_OUT: return m->outs[o->buf].data;
     case NEST_TEMP: return m->workspace + m->p->temp[o->buf].offset;
@@ -373,7 +387,8 @@ static int64_t offset_at(const struct machine *m, const struct nest_operand *o, 
     return off;
 }
 
-static union scalar read_operand(const struct machine *m, int index, const int64_t *at, int64_t col) {
+static union scalar read_operand(const struct machine *m, int index, const int64_t *at,
+                                 int64_t col) {
     const struct nest_operand *o = &m->s->nest.operand[index];
     union scalar r = {0};
     if (o->buffer == NEST_ROWTMP) return m->rowtmp[index * m->cols + col];
@@ -394,7 +409,9 @@ static union scalar read_operand(const struct machine *m, int index, const int64
 static union scalar value_of(const struct machine *m, int i, int64_t col) {
     const struct seg *s = &m->s->seg;
     bool reduced = s->op[i].op == SEG_REDUCE;
-    if (reduced) return fold_result(&m->fold[i * m->cols + (s->mode == NEST_OUTER ? col : 0)], IR_R_sum + s->op[i].arg[1]);
+    if (reduced)
+        return fold_result(&m->fold[i * m->cols + (s->mode == NEST_OUTER ? col : 0)],
+                           IR_R_sum + s->op[i].arg[1]);
     return m->value[i * m->cols + (s->section[m->section[i]].kind == SEG_ROW ? 0 : col)];
 }
 
@@ -473,8 +490,8 @@ static void run_loop(struct machine *m) {
     free(m->section);
 }
 
-static char *matrix_at(const struct machine *m, const struct nest_operand *o, const int64_t *batch, int64_t r,
-                       int64_t c) {
+static char *matrix_at(const struct machine *m, const struct nest_operand *o, const int64_t *batch,
+                       int64_t r, int64_t c) {
     const struct fuse_matmul *mm = &m->s->matmul;
     int64_t off = o->offset + o->stride[mm->nbatch] * r + o->stride[mm->nbatch + 1] * c;
     for (int d = 0; d < mm->nbatch; d++)
@@ -490,14 +507,16 @@ static void run_matmul(struct machine *m) {
             for (int64_t c = 0; c < x->n; c++) {
                 union scalar sum = {0};
                 for (int64_t k = 0; k < x->k; k++)
-                    sum = dot_step(x->dtype, sum, scalar_load(x->dtype, matrix_at(m, &x->a, batch, r, k)),
+                    sum = dot_step(x->dtype, sum,
+                                   scalar_load(x->dtype, matrix_at(m, &x->a, batch, r, k)),
                                    scalar_load(x->dtype, matrix_at(m, &x->b, batch, k, c)));
                 scalar_store(x->dtype, matrix_at(m, &x->c, batch, r, c), sum);
             }
     while (next_index(batch, x->batch, x->nbatch));
 }
 
-void eval_plan(const struct eval_world *w, const struct fuse_plan *p, const weft_array *outs, uint8_t *guards) {
+void eval_plan(const struct eval_world *w, const struct fuse_plan *p, const weft_array *outs,
+               uint8_t *guards) {
     struct machine m = {.w = w, .p = p, .outs = outs, .guards = guards};
     m.workspace = malloc((size_t)p->workspace_bytes + 1);
     memset(m.workspace, 0x5a, (size_t)p->workspace_bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two slow evaluators for tests of planning: a graph node by node, and a plan exactly as written (its nests,
-// its code, its buffers). They share the meaning of one operation on one element and nothing else.
+// Two slow evaluators for tests of planning: a graph node by node, and a plan exactly as written
+// (its nests, its code, its buffers). They share the meaning of one operation on one element and
+// nothing else.
 #ifndef FUSE_EVAL_H
 #define FUSE_EVAL_H
 
@@ -24,6 +25,7 @@ struct eval_world {
 void **eval_graph(const struct eval_world *w);
 void eval_free(const struct eval_world *w, void **values);
 // Runs the plan into outs; guards: one bool each.
-void eval_plan(const struct eval_world *w, const struct fuse_plan *p, const weft_array *outs, uint8_t *guards);
+void eval_plan(const struct eval_world *w, const struct fuse_plan *p, const weft_array *outs,
+               uint8_t *guards);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See fuse_random.h. Values are small whole numbers, so that sums are exact and NaN appears on purpose only.
-// A proposal that does not fit (shapes, types) is dropped before it reaches the graph, whose first error
-// would stick.
+// See fuse_random.h. Values are small whole numbers, so that sums are exact and NaN appears on
+// purpose only. A proposal that does not fit (shapes, types) is dropped before it reaches the
+// graph, whose first error would stick.
 #include "fuse_random.h"
 
 #include <math.h>
@@ -15,13 +15,15 @@ uint32_t random_below(struct random_graph *r, uint32_t n) {
     r->state ^= r->state << 17;
     return (uint32_t)(r->state >> 32) % n;
 }
-static bool chance(struct random_graph *r, uint32_t in) { return random_below(r, in) == 0; }
+static bool chance(struct random_graph *r, uint32_t in) {
+    return random_below(r, in) == 0;
+}
 
 static const weft_dtype types[] = {WEFT_F64, WEFT_F64, WEFT_I64, WEFT_F32, WEFT_I32, WEFT_BOOL};
 
-// ---- leaves ----------------------------------------------------------------------------------------------
-weft_array random_array(struct random_graph *r, weft_dtype t, int rank, const int64_t *dims, bool leaf,
-                        char **base) {
+// ---- leaves -------------------------------------------------------------------------------------
+weft_array random_array(struct random_graph *r, weft_dtype t, int rank, const int64_t *dims,
+                        bool leaf, char **base) {
     weft_array a = {.dtype = t, .rank = rank};
     int perm[WEFT_MAX_RANK];
     int64_t size = (int64_t)dtype_size(t), step = size * (chance(r, 5) ? 2 : 1), low = 0, high = 0;
@@ -71,7 +73,9 @@ static ir_ref make_leaf(struct random_graph *r) {
     int64_t dims[WEFT_MAX_RANK];
     int rank = random_shape(r, dims);
     weft_dtype t = types[random_below(r, COUNT_OF(types))];
-    if (rank && chance(r, 8)) return ir_iota(r->g, t == WEFT_BOOL ? WEFT_I64 : t, rank, dims, (int)random_below(r, (uint32_t)rank));
+    if (rank && chance(r, 8))
+        return ir_iota(r->g, t == WEFT_BOOL ? WEFT_I64 : t, rank, dims,
+                       (int)random_below(r, (uint32_t)rank));
     weft_array a = random_array(r, t, rank, dims, true, &r->buffer[r->nbuffer]);
     r->nbuffer++;
     if (chance(r, 2)) return ir_from(r->g, &a);
@@ -82,8 +86,10 @@ static ir_ref make_leaf(struct random_graph *r) {
     return ir_input(r->g, "x", t, rank, dims);
 }
 
-// ---- operations ---------------------------------------------------------------------------------------------
-static int rank_of(struct random_graph *r, ir_ref n) { return ir_at(r->g, n)->rank; }
+// ---- operations ---------------------------------------------------------------------------------
+static int rank_of(struct random_graph *r, ir_ref n) {
+    return ir_at(r->g, n)->rank;
+}
 
 static bool broadcasts(struct random_graph *r, ir_ref a, ir_ref b) {
     int ra = rank_of(r, a), rb = rank_of(r, b);
@@ -99,7 +105,9 @@ static ir_ref pick(struct random_graph *r) {
     for (int tries = 0; tries < 20; tries++) {
         ir_ref x = chance(r, 3) ? 1 + random_below(r, n - 1) : n - 1 - random_below(r, recent);
         int op = ir_at(r->g, x)->op;
-        if (op != IR_extent && (op != IR_constant || chance(r, 4)) && ir_at(r->g, x)->weak == IR_STRONG) return x;
+        if (op != IR_extent && (op != IR_constant || chance(r, 4)) &&
+            ir_at(r->g, x)->weak == IR_STRONG)
+            return x;
     }
     return 1;
 }
@@ -114,7 +122,8 @@ static ir_ref partner(struct random_graph *r, ir_ref a) {
 
 static ir_ref make_map(struct random_graph *r, ir_ref x) {
     static const int unary[] = {IR_abs, IR_square, IR_isnan, IR_logical_not, IR_floor};
-    static const int binary[] = {IR_add, IR_mul, IR_minimum, IR_maximum, IR_fmin, IR_less, IR_equal, IR_add};
+    static const int binary[] = {IR_add,  IR_mul,  IR_minimum, IR_maximum,
+                                 IR_fmin, IR_less, IR_equal,   IR_add};
     ir_ref in[3] = {x, IR_NONE, IR_NONE};
     switch (random_below(r, 6)) {
     case 0: return ir_map(r->g, (enum ir_op)unary[random_below(r, COUNT_OF(unary))], in);
@@ -127,7 +136,9 @@ static ir_ref make_map(struct random_graph *r, ir_ref x) {
     case 3:
         if (chance(r, 2)) return ir_map(r->g, IR_exp, in);
         // fall through
-    default: in[1] = partner(r, x); return ir_map(r->g, (enum ir_op)binary[random_below(r, COUNT_OF(binary))], in);
+    default:
+        in[1] = partner(r, x);
+        return ir_map(r->g, (enum ir_op)binary[random_below(r, COUNT_OF(binary))], in);
     }
 }
 
@@ -171,7 +182,8 @@ static ir_ref make_view(struct random_graph *r, ir_ref x) {
         if (d && chance(r, 3)) return ir_index(r->g, x, axis, random_below(r, (uint32_t)d));
         int64_t from = random_below(r, (uint32_t)d + 1), count = 1 + random_below(r, 3);
         if (chance(r, 2)) return ir_slice(r->g, x, axis, from, from + count, 1);
-        return ir_slice(r->g, x, axis, chance(r, 2) ? WEFT_NONE : from, WEFT_NONE, step ? step : -1);
+        return ir_slice(r->g, x, axis, chance(r, 2) ? WEFT_NONE : from, WEFT_NONE,
+                        step ? step : -1);
     }
     case 5:
         if (rank < 2) return x;
@@ -189,15 +201,20 @@ static ir_ref make_view(struct random_graph *r, ir_ref x) {
 }
 
 static ir_ref make_reduce(struct random_graph *r, ir_ref x) {
-    static const enum ir_reduction what[] = {IR_SUM, IR_MAX, IR_MIN, IR_MEAN, IR_VAR, IR_ANY,
-                                             IR_ARGMIN, IR_ARGMAX, IR_PROD, IR_COUNT_NONZERO};
+    static const enum ir_reduction what[] = {IR_SUM,  IR_MAX,          IR_MIN,    IR_MEAN,
+                                             IR_VAR,  IR_ANY,          IR_ARGMIN, IR_ARGMAX,
+                                             IR_PROD, IR_COUNT_NONZERO};
     enum ir_reduction kind = what[random_below(r, COUNT_OF(what))];
     int axes[WEFT_MAX_RANK], n = 0, rank = rank_of(r, x);
     if (!ir_elements(r->g, x)) kind = IR_SUM;
     bool arg = kind == IR_ARGMIN || kind == IR_ARGMAX;
     for (int i = 0; i < rank && !(arg && n); i++)
         if (chance(r, 2)) axes[n++] = i;
-    weft_reduce o = {.size = sizeof o, .axes = axes, .naxes = n, .keepdims = chance(r, 2), .nan = WEFT_NAN_PROPAGATE};
+    weft_reduce o = {.size = sizeof o,
+                     .axes = axes,
+                     .naxes = n,
+                     .keepdims = chance(r, 2),
+                     .nan = WEFT_NAN_PROPAGATE};
     if (!n || chance(r, 4)) o.axes = NULL;
     if (chance(r, 5)) o.nan = WEFT_NAN_SKIP;
     if (chance(r, 8)) o.nan = WEFT_NAN_RAISE;
@@ -243,8 +260,11 @@ void random_build(struct random_graph *r, uint64_t seed, int ops) {
     for (int i = 0; i < ops; i++) {
         ir_ref x = pick(r);
         switch (random_below(r, 12)) {
-        case 0: case 1: case 2: make_view(r, x); break;
-        case 3: case 4: make_reduce(r, x); break;
+        case 0:
+        case 1:
+        case 2: make_view(r, x); break;
+        case 3:
+        case 4: make_reduce(r, x); break;
         case 5: make_normal(r, x); break;
         case 6: make_matmul(r, x); break;
         default: make_map(r, x);

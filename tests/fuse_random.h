@@ -22,9 +22,9 @@ uint32_t random_below(struct random_graph *r, uint32_t n);
 // Builds into r->g (made here). ops: about how many nodes.
 void random_build(struct random_graph *r, uint64_t seed, int ops);
 void random_free(struct random_graph *r);
-// An array of this type and shape in fresh memory, of a random layout; overlap allowed only for leaves.
-// base receives the block to free.
-weft_array random_array(struct random_graph *r, weft_dtype t, int rank, const int64_t *dims, bool leaf,
-                        char **base);
+// An array of this type and shape in fresh memory, of a random layout; overlap allowed only for
+// leaves. base receives the block to free.
+weft_array random_array(struct random_graph *r, weft_dtype t, int rank, const int64_t *dims,
+                        bool leaf, char **base);
 
 #endif

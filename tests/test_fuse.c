@@ -11,14 +11,17 @@
 static struct ir_graph *g;
 static char memory[1 << 20];
 static size_t used;
-static const weft_reduce last = {.size = sizeof last, .axes = (int[]){-1}, .naxes = 1, .keepdims = true};
+static const weft_reduce last = {
+    .size = sizeof last, .axes = (int[]){-1}, .naxes = 1, .keepdims = true};
 static const weft_reduce first = {.size = sizeof first, .axes = (int[]){0}, .naxes = 1};
 
 static void begin(void) {
     used = 0;
     g = ir_graph_new(NULL, 1u << 24);
 }
-static void finish(void) { ir_graph_free(g); }
+static void finish(void) {
+    ir_graph_free(g);
+}
 TestSuite(fuse, .init = begin, .fini = finish);
 
 // Leaves differ in address only; nothing reads them.
@@ -33,20 +36,38 @@ static ir_ref leaf_of(weft_dtype t, int rank, const int64_t *dims, bool f_order)
     }
     return ir_from(g, &a);
 }
-#define DIMS(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__}
+#define DIMS(...)                                                                                  \
+    (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]) {                                     \
+        __VA_ARGS__                                                                                \
+    }
 #define LEAF(...) leaf_of(WEFT_F64, DIMS(__VA_ARGS__), false)
 #define F_LEAF(...) leaf_of(WEFT_F64, DIMS(__VA_ARGS__), true)
 #define RESHAPE(x, ...) ir_reshape(g, x, DIMS(__VA_ARGS__))
-#define ROOTS(...) (int)(sizeof((ir_ref[]){__VA_ARGS__}) / sizeof(ir_ref)), (ir_ref[]){__VA_ARGS__}
+#define ROOTS(...)                                                                                 \
+    (int)(sizeof((ir_ref[]){__VA_ARGS__}) / sizeof(ir_ref)), (ir_ref[]) {                          \
+        __VA_ARGS__                                                                                \
+    }
 
-static ir_ref op1(enum ir_op op, ir_ref a) { return ir_map(g, op, (ir_ref[3]){a}); }
-static ir_ref op2(enum ir_op op, ir_ref a, ir_ref b) { return ir_map(g, op, (ir_ref[3]){a, b}); }
-static ir_ref number(double v) { return ir_constant(g, WEFT_F64, &v, IR_WEAK_FLOAT); }
-static ir_ref add(ir_ref a, ir_ref b) { return op2(IR_add, a, b); }
-static ir_ref sub(ir_ref a, ir_ref b) { return op2(IR_sub, a, b); }
-static ir_ref mul(ir_ref a, ir_ref b) { return op2(IR_mul, a, b); }
+static ir_ref op1(enum ir_op op, ir_ref a) {
+    return ir_map(g, op, (ir_ref[3]){a});
+}
+static ir_ref op2(enum ir_op op, ir_ref a, ir_ref b) {
+    return ir_map(g, op, (ir_ref[3]){a, b});
+}
+static ir_ref number(double v) {
+    return ir_constant(g, WEFT_F64, &v, IR_WEAK_FLOAT);
+}
+static ir_ref add(ir_ref a, ir_ref b) {
+    return op2(IR_add, a, b);
+}
+static ir_ref sub(ir_ref a, ir_ref b) {
+    return op2(IR_sub, a, b);
+}
+static ir_ref mul(ir_ref a, ir_ref b) {
+    return op2(IR_mul, a, b);
+}
 
-// ---- planning, with everything that can be said about any plan -------------------------------------------
+// ---- planning, with everything that can be said about any plan ----------------------------------
 static struct fuse_plan *plan_with(const struct fuse_opts *o, int n, const ir_ref *roots) {
     struct base_err err = {0};
     struct fuse_plan *p = NULL;
@@ -55,7 +76,9 @@ static struct fuse_plan *plan_with(const struct fuse_opts *o, int n, const ir_re
     cr_assert(fuse_plan_check(g, p, &err), "%s", err.text);
     return p;
 }
-static struct fuse_plan *plan(int n, const ir_ref *roots) { return plan_with(NULL, n, roots); }
+static struct fuse_plan *plan(int n, const ir_ref *roots) {
+    return plan_with(NULL, n, roots);
+}
 
 static char *read_all(const char *path) {
     FILE *f = fopen(path, "rb");
@@ -76,10 +99,12 @@ static void golden(const struct fuse_plan *p, const char *name) {
     const char *mode = getenv("FUSE_GOLDEN");
     if (mode && !strcmp(mode, "write")) {
         FILE *f = fopen(path, "wb");
-        cr_assert(f && fwrite(v.data, 1, v.size, f) == v.size && !fclose(f), "cannot write %s", path);
+        cr_assert(f && fwrite(v.data, 1, v.size, f) == v.size && !fclose(f), "cannot write %s",
+                  path);
     }
     char *want = read_all(path);
-    cr_assert(want && !strcmp(want, (char *)v.data), "%s differs; the plan is now\n%s", path, (char *)v.data);
+    cr_assert(want && !strcmp(want, (char *)v.data), "%s differs; the plan is now\n%s", path,
+              (char *)v.data);
     free(want);
     vec_free(&v);
 }
@@ -96,7 +121,8 @@ static int count_op(const struct fuse_step *s, int op) {
         n += s->seg.op[i].op == op;
     return n;
 }
-// Plans, asserts the number of passes and the golden text; the first step is returned for a closer look.
+// Plans, asserts the number of passes and the golden text; the first step is returned for a closer
+// look.
 static const struct fuse_step *expect(const char *name, int passes, int n, const ir_ref *roots) {
     struct fuse_plan *p = plan(n, roots); // lives until the test's process ends
     cr_assert_eq(p->passes, passes, "%s: %d passes, expected %d", name, p->passes, passes);
@@ -104,7 +130,7 @@ static const struct fuse_step *expect(const char *name, int passes, int n, const
     return &p->step[0];
 }
 
-// ---- one pass --------------------------------------------------------------------------------------------
+// ---- one pass -----------------------------------------------------------------------------------
 Test(fuse, chain) {
     ir_ref x = LEAF(1000, 1000), y = LEAF(1000, 1000);
     const struct fuse_step *s = expect("chain", 1, ROOTS(op1(IR_sqrt, add(mul(x, y), x))));
@@ -165,14 +191,16 @@ Test(fuse, several_reductions_of_one_expression) {
     ir_ref x = LEAF(4096, 100), y = LEAF(4096, 100), xy = mul(x, y);
     const struct fuse_step *s =
         expect("siblings", 1,
-               ROOTS(ir_reduce(g, IR_SUM, xy, NULL), ir_reduce(g, IR_MIN, xy, NULL), ir_reduce(g, IR_MAX, xy, NULL),
-                     ir_reduce(g, IR_ARGMAX, xy, NULL), mul(xy, number(2))));
+               ROOTS(ir_reduce(g, IR_SUM, xy, NULL), ir_reduce(g, IR_MIN, xy, NULL),
+                     ir_reduce(g, IR_MAX, xy, NULL), ir_reduce(g, IR_ARGMAX, xy, NULL),
+                     mul(xy, number(2))));
     cr_assert_eq(s->seg.nreduce, 4);
     cr_assert_eq(count_op(s, SEG_LOAD), 3, "x, y and the constant");
 }
 
 Test(fuse, mean_of_columns) {
-    const struct fuse_step *s = expect("mean_columns", 1, ROOTS(ir_reduce(g, IR_MEAN, LEAF(500, 300), &first)));
+    const struct fuse_step *s =
+        expect("mean_columns", 1, ROOTS(ir_reduce(g, IR_MEAN, LEAF(500, 300), &first)));
     cr_assert_eq(s->nest.mode, NEST_OUTER);
     cr_assert_eq(sections(s, SEG_FIN), 1);
 }
@@ -182,16 +210,22 @@ Test(fuse, views) {
     expect("transposed", 1, ROOTS(add(ir_transpose(g, x, NULL), y)));
     expect("reversed", 1, ROOTS(ir_slice(g, x, 1, WEFT_NONE, WEFT_NONE, -1)));
     expect("diagonal", 1, ROOTS(op1(IR_exp, ir_diagonal(g, x, 1, 0, 1))));
-    expect("slices", 1, ROOTS(add(ir_slice(g, x, 0, 1, WEFT_NONE, 1), ir_slice(g, x, 0, WEFT_NONE, -1, 1))));
+    expect("slices", 1,
+           ROOTS(add(ir_slice(g, x, 0, 1, WEFT_NONE, 1), ir_slice(g, x, 0, WEFT_NONE, -1, 1))));
     ir_ref flat = RESHAPE(add(mul(x, number(2)), number(1)), 60000);
     expect("reshaped", 1, ROOTS(add(RESHAPE(flat, 60, 1000), RESHAPE(y, 60, 1000))));
-    expect("reshaped_sum", 1, ROOTS(RESHAPE(ir_reduce(g, IR_SUM, LEAF(6, 4, 50), &(weft_reduce){.size = sizeof last, .axes = (int[]){2}, .naxes = 1}), 24)));
+    expect("reshaped_sum", 1,
+           ROOTS(RESHAPE(
+               ir_reduce(g, IR_SUM, LEAF(6, 4, 50),
+                         &(weft_reduce){.size = sizeof last, .axes = (int[]){2}, .naxes = 1}),
+               24)));
 }
 
 Test(fuse, where_and_iota) {
     ir_ref x = LEAF(40, 50), i = ir_iota(g, WEFT_F64, DIMS(40, 50), 1);
     ir_ref cond = op2(IR_greater, x, i);
-    expect("where_iota", 1, ROOTS(ir_map(g, IR_where, (ir_ref[3]){cond, op1(IR_sqrt, x), number(0)})));
+    expect("where_iota", 1,
+           ROOTS(ir_map(g, IR_where, (ir_ref[3]){cond, op1(IR_sqrt, x), number(0)})));
 }
 
 Test(fuse, roots_share_a_pass) {
@@ -200,15 +234,17 @@ Test(fuse, roots_share_a_pass) {
     cr_assert_eq(count_op(s, IR_exp), 1);
 }
 
-// ---- several passes --------------------------------------------------------------------------------------
+// ---- several passes -----------------------------------------------------------------------------
 Test(fuse, variance_of_everything) {
     expect("variance", 2, ROOTS(ir_reduce(g, IR_VAR, LEAF(1000000), NULL)));
-    cr_assert_eq(plan(ROOTS(ir_reduce(g, IR_VAR, LEAF(100, 1000), &last)))->passes, 1, "rows that fit: one pass");
+    cr_assert_eq(plan(ROOTS(ir_reduce(g, IR_VAR, LEAF(100, 1000), &last)))->passes, 1,
+                 "rows that fit: one pass");
 }
 
 Test(fuse, centred_columns) {
     ir_ref x = LEAF(500, 300);
-    const struct fuse_step *s = expect("centred", 2, ROOTS(sub(x, ir_reduce(g, IR_MEAN, x, &first))));
+    const struct fuse_step *s =
+        expect("centred", 2, ROOTS(sub(x, ir_reduce(g, IR_MEAN, x, &first))));
     cr_assert_eq(count_op(s, IR_true_divide), 1, "the division ends the first pass");
 }
 
@@ -220,7 +256,8 @@ Test(fuse, matmul_bias_relu) {
     ir_ref a = LEAF(64, 128), b = F_LEAF(128, 32), bias = LEAF(32);
     ir_ref r = op2(IR_maximum, add(ir_matmul(g, a, b), bias), number(0));
     expect("matmul_relu", 2, ROOTS(r));
-    expect("matmul_views", 2, ROOTS(ir_matmul(g, ir_transpose(g, op1(IR_exp, LEAF(128, 64)), NULL), b)));
+    expect("matmul_views", 2,
+           ROOTS(ir_matmul(g, ir_transpose(g, op1(IR_exp, LEAF(128, 64)), NULL), b)));
     struct fuse_plan *p = plan(ROOTS(ir_matmul(g, a, b)));
     cr_assert_eq(p->nstep, 1);
     cr_assert_eq(p->workspace_bytes, 0);
@@ -253,7 +290,7 @@ Test(fuse, nothing_to_do) {
     cr_assert_eq(p->passes, 0);
 }
 
-// ---- code depends on the logical body only ------------------------------------------------------------------
+// ---- code depends on the logical body only ------------------------------------------------------
 static void same_code(ir_ref a, ir_ref b) {
     struct fuse_plan *p = plan(1, &a), *q = plan(1, &b);
     const struct seg *s = &p->step[0].seg, *t = &q->step[0].seg;
@@ -277,7 +314,7 @@ Test(fuse, extents_strides_and_constants_share_code) {
     same_code(add(p, q), add(r, s));
 }
 
-// ---- size ----------------------------------------------------------------------------------------------------
+// ---- size ---------------------------------------------------------------------------------------
 static double milliseconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -305,7 +342,8 @@ Test(fuse, linear_in_nodes) {
     struct fuse_plan *q = plan(1, &large);
     double t2 = milliseconds();
     cr_assert_lt(t1 - t0, 1000.0, "10 000 nodes take %f ms", t1 - t0);
-    cr_assert_lt(t2 - t1, 40 * MAX_OF(t1 - t0, 10.0), "100 000 nodes take %f ms, 10 000 %f", t2 - t1, t1 - t0);
+    cr_assert_lt(t2 - t1, 40 * MAX_OF(t1 - t0, 10.0), "100 000 nodes take %f ms, 10 000 %f",
+                 t2 - t1, t1 - t0);
     cr_assert_eq(q->nstep, (100000 + 191) / 192);
 }
 
@@ -322,7 +360,7 @@ Test(fuse, many_inputs) {
     }
 }
 
-// ---- no memory ------------------------------------------------------------------------------------------------
+// ---- no memory ----------------------------------------------------------------------------------
 struct meter {
     long left, held;
 };
@@ -338,14 +376,16 @@ static void *metered(void *ud, void *p, size_t old, size_t size) {
 
 Test(fuse, every_refused_allocation) {
     ir_ref x = LEAF(64, 32), m = ir_matmul(g, softmax(x, &last), LEAF(32, 16));
-    ir_ref roots[] = {add(m, number(1)), ir_reduce(g, IR_MEAN, m, &first), RESHAPE(ir_transpose(g, x, NULL), 64, 32)};
+    ir_ref roots[] = {add(m, number(1)), ir_reduce(g, IR_MEAN, m, &first),
+                      RESHAPE(ir_transpose(g, x, NULL), 64, 32)};
     for (long n = 0;; n++) {
         struct meter meter = {n, 0};
         struct base_alloc alloc = {metered, &meter};
         struct base_err err = {0};
         struct fuse_plan *p = NULL;
         weft_status st = fuse_plan_make(g, 3, roots, NULL, &alloc, &err, &p);
-        cr_assert(st == WEFT_OK || (st == WEFT_ENOMEM && !p && err.text[0]), "allocation %ld: status %d", n, st);
+        cr_assert(st == WEFT_OK || (st == WEFT_ENOMEM && !p && err.text[0]),
+                  "allocation %ld: status %d", n, st);
         fuse_plan_free(p);
         cr_assert_eq(meter.held, 0, "allocation %ld: %ld blocks leaked", n, meter.held);
         if (!st) break;
@@ -359,8 +399,10 @@ Test(fuse, json) {
     struct base_vec v;
     vec_init(&v, NULL);
     fuse_plan_json(g, p, &v);
-    cr_assert_str_eq((char *)v.data,
-                     "{\"passes\":1,\"bytes_read\":1600,\"bytes_written\":160,\"workspace_bytes\":0,\"steps\":["
-                     "{\"kind\":\"outer\",\"space\":[10,20],\"reads\":[\"leaf0 f64 unit\"],\"writes\":[\"out0 f64 unit\"],"
-                     "\"ops\":2,\"bytes_read\":1600,\"bytes_written\":160,\"why\":\"root\"}]}\n");
+    cr_assert_str_eq(
+        (char *)v.data,
+        "{\"passes\":1,\"bytes_read\":1600,\"bytes_written\":160,\"workspace_bytes\":0,\"steps\":["
+        "{\"kind\":\"outer\",\"space\":[10,20],\"reads\":[\"leaf0 f64 unit\"],\"writes\":[\"out0 "
+        "f64 unit\"],"
+        "\"ops\":2,\"bytes_read\":1600,\"bytes_written\":160,\"why\":\"root\"}]}\n");
 }

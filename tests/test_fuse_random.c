@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random graphs, planned in several ways, checked, and executed exactly as planned by a slow walker; results
-// must be those of evaluating the graph node by node, bit for bit. FUSE_SEED runs one seed and FUSE_SEEDS
-// so many from there.
+// Random graphs, planned in several ways, checked, and executed exactly as planned by a slow
+// walker; results must be those of evaluating the graph node by node, bit for bit. FUSE_SEED runs
+// one seed and FUSE_SEEDS so many from there.
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static void fail(struct trial *t, const struct fuse_plan *p, const char *what) {
     vec_init(&v, NULL);
     ir_dump(t->r.g, t->r.nroot, t->r.root, &v);
     if (p) fuse_plan_dump(t->r.g, p, &v);
-    cr_assert_fail("seed %llu: %s\n%s", (unsigned long long)t->seed, what, v.data ? (char *)v.data : "");
+    cr_assert_fail("seed %llu: %s\n%s", (unsigned long long)t->seed, what,
+                   v.data ? (char *)v.data : "");
 }
 
 static void compare_root(struct trial *t, const struct fuse_plan *p, int i) {
@@ -54,7 +55,8 @@ static void run_plan(struct trial *t, const struct fuse_plan *p) {
         compare_root(t, p, i);
     for (ir_ref n = 1; n < ir_count(t->r.g); n++) {
         if (ir_at(t->r.g, n)->op != IR_guard || !t->want[n]) continue;
-        if (k == p->nguard || guards[k] != *(uint8_t *)t->want[ir_at(t->r.g, n)->in[1]]) fail(t, p, "wrong guard");
+        if (k == p->nguard || guards[k] != *(uint8_t *)t->want[ir_at(t->r.g, n)->in[1]])
+            fail(t, p, "wrong guard");
         k++;
     }
     if (k != p->nguard) fail(t, p, "wrong number of guards");
@@ -65,18 +67,23 @@ static void run_seed(uint64_t seed) {
     struct trial t = {.seed = seed};
     struct base_err err = {0};
     random_build(&t.r, seed, 4 + (int)(seed % 29));
-    cr_assert_eq(ir_error(t.r.g)->status, WEFT_OK, "seed %llu: %s", (unsigned long long)seed, ir_error(t.r.g)->text);
+    cr_assert_eq(ir_error(t.r.g)->status, WEFT_OK, "seed %llu: %s", (unsigned long long)seed,
+                 ir_error(t.r.g)->text);
     t.world = (struct eval_world){t.r.g, t.r.nroot, t.r.root, t.r.input};
     t.want = eval_graph(&t.world);
     for (int i = 0; i < t.r.nroot; i++) {
         const struct ir_node *n = ir_at(t.r.g, t.r.root[i]);
-        t.outs[i] = random_array(&t.r, (weft_dtype)n->dtype, n->rank, ir_dims(t.r.g, t.r.root[i]), false, &t.base[i]);
+        t.outs[i] = random_array(&t.r, (weft_dtype)n->dtype, n->rank, ir_dims(t.r.g, t.r.root[i]),
+                                 false, &t.base[i]);
     }
     for (int v = 0; v < 3; v++) {
-        struct fuse_opts o = {.unfused = v == 1, .in_strides = t.r.in_strides, .outs = t.outs,
+        struct fuse_opts o = {.unfused = v == 1,
+                              .in_strides = t.r.in_strides,
+                              .outs = t.outs,
                               .row_bytes = v == 2 ? 32 : 0};
         struct fuse_plan *p;
-        if (fuse_plan_make(t.r.g, t.r.nroot, t.r.root, &o, NULL, &err, &p)) fail(&t, NULL, err.text);
+        if (fuse_plan_make(t.r.g, t.r.nroot, t.r.root, &o, NULL, &err, &p))
+            fail(&t, NULL, err.text);
         if (!fuse_plan_check(t.r.g, p, &err)) fail(&t, p, err.text);
         run_plan(&t, p);
         fuse_plan_free(p);

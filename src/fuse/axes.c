@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The order of the loops. In: a cluster's space and the strides of everything it reads and writes along it;
-// out: the nest's dims as groups of adjacent axes. Axes that no reduction orders go by stride, outputs first
-// for maps and inputs first for reductions, so that an F-ordered array is walked as fast as a C-ordered one;
-// neighbours that every operand steps through evenly become one dim. A reduced run keeps its logical order.
+// The order of the loops. In: a cluster's space and the strides of everything it reads and writes
+// along it; out: the nest's dims as groups of adjacent axes. Axes that no reduction orders go by
+// stride, outputs first for maps and inputs first for reductions, so that an F-ordered array is
+// walked as fast as a C-ordered one; neighbours that every operand steps through evenly become one
+// dim. A reduced run keeps its logical order.
 #include "work.h"
 
-static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
+static int64_t absolute(int64_t x) {
+    return x < 0 ? -x : x;
+}
 static bool in_memory(const struct fuse_access *a) {
     return a->o.buffer != NEST_CONST && a->o.buffer != NEST_IOTA;
 }
 
-// Votes for axis p outside axis q (positive) or inside (negative), by bytes of the operands that care.
+// Votes for axis p outside axis q (positive) or inside (negative), by bytes of the operands that
+// care.
 static int vote(const struct fuse_access *a, int n, bool out, int p, int q) {
     int votes = 0;
     for (int i = 0; i < n; i++) {
@@ -27,7 +31,8 @@ static bool belongs_outside(const struct fuse_access *a, int n, bool outputs_fir
     return (v ? v : vote(a, n, !outputs_first, p, q)) > 0;
 }
 
-static void sort_axes(const struct fuse_access *a, int n, bool outputs_first, int *axis, int count) {
+static void sort_axes(const struct fuse_access *a, int n, bool outputs_first, int *axis,
+                      int count) {
     for (int i = 1; i < count; i++)
         for (int j = i; j > 0 && belongs_outside(a, n, outputs_first, axis[j], axis[j - 1]); j--) {
             int t = axis[j];
@@ -36,7 +41,7 @@ static void sort_axes(const struct fuse_access *a, int n, bool outputs_first, in
         }
 }
 
-// ---- temporaries ---------------------------------------------------------------------------------------------
+// ---- temporaries --------------------------------------------------------------------------------
 // Readers that number elements in row-major order need them that way.
 static bool is_free(struct fuse_work *w, const struct fuse_access *a) {
     if (!a->o.out || a->o.buffer != NEST_TEMP || sink_at(w, a->sink)->g) return false;
@@ -45,7 +50,8 @@ static bool is_free(struct fuse_work *w, const struct fuse_access *a) {
     return true;
 }
 
-static bool lay_out(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_access *a, const int *axis) {
+static bool lay_out(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_access *a,
+                    const int *axis) {
     struct fuse_sink *s = sink_at(w, a->sink);
     const int64_t *dims = ir_dims(w->g, s->node);
     int rank = ir_at(w->g, s->node)->rank, node_axis[WEFT_MAX_RANK + 1], f = 0;
@@ -78,7 +84,7 @@ bool axes_lay_out(struct fuse_work *w, const struct fuse_cluster *c, struct fuse
     return true;
 }
 
-// ---- groups --------------------------------------------------------------------------------------------
+// ---- groups -------------------------------------------------------------------------------------
 struct groups {
     int n, inner[NEST_DIMS];
     int64_t extent[NEST_DIMS];
@@ -91,8 +97,8 @@ static bool steps_evenly(const struct fuse_access *a, int n, int outer, int inne
     return true;
 }
 
-static void group_axes(const struct fuse_access *a, int n, const int64_t *dim, const int *axis, int count,
-                       struct groups *g) {
+static void group_axes(const struct fuse_access *a, int n, const int64_t *dim, const int *axis,
+                       int count, struct groups *g) {
     g->n = 0;
     for (int i = 0; i < count; i++) {
         int k = g->n - 1, x = axis[i];
@@ -134,8 +140,10 @@ static void to_end(struct groups *g, int i, int end) {
     g->axes[end] = axes;
 }
 
-// Where columns must be packed, whole cache lines are used when rows run along the operand's own unit axis.
-static void choose_rows(const struct fuse_access *a, int n, struct groups *g, int rows, int column) {
+// Where columns must be packed, whole cache lines are used when rows run along the operand's own
+// unit axis.
+static void choose_rows(const struct fuse_access *a, int n, struct groups *g, int rows,
+                        int column) {
     for (int i = 0; i < n && column >= 0; i++) {
         int64_t size = (int64_t)dtype_size((weft_dtype)a[i].o.dtype);
         int64_t along = absolute(a[i].stride[column]);

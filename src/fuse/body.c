@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: MIT
-// A cluster as the body of a pass: which values exist, on what they depend, in which sections they are
-// needed. In: a placed cluster; out: its nest and (through emit.c) its code. Values that do not change
-// along columns are scalars of the row; a value that several sections need is computed again when that is
-// two light operations at most, else carried in a row of scratch.
+// A cluster as the body of a pass: which values exist, on what they depend, in which sections they
+// are needed. In: a placed cluster; out: its nest and (through emit.c) its code. Values that do not
+// change along columns are scalars of the row; a value that several sections need is computed again
+// when that is two light operations at most, else carried in a row of scratch.
 #include <stdlib.h>
 
 #include "body.h"
 
-enum { AGAIN = 2, HEAVY_COST = 100 };
+enum { AGAIN = 2, SLOW_COST = 3, HEAVY_COST = 100 };
+
+static bool is_double(struct fuse_work *w, const struct fuse_value *a, const struct fuse_value *b) {
+    return cluster_find(w, a->cluster) == cluster_find(w, b->cluster) && map_same(a->map, b->map);
+}
 
 // Looks through views and through values that merging has made double.
 uint32_t value_final(struct fuse_work *w, uint32_t value) {
     for (;;) {
         const struct fuse_value *v = value_at(w, value);
-        if (v->kind == V_SAME) {
+        uint32_t same = w->head[v->node];
+        for (int look = 0; v->kind != V_SAME && same && !is_double(w, value_at(w, same), v); look++)
+            same = look < MAX_LOOK ? value_at(w, same)->next : 0;
+        if (v->kind == V_SAME)
             value = v->arg[0];
-            continue;
-        }
-        uint32_t c = cluster_find(w, v->cluster), u = w->head[v->node];
-        for (int look = 0; u && look < MAX_LOOK; u = value_at(w, u)->next, look++)
-            if (cluster_find(w, value_at(w, u)->cluster) == c && map_same(value_at(w, u)->map, v->map))
-                break;
-            else if (u == value)
-                break;
-        if (!u || u == value || cluster_find(w, value_at(w, u)->cluster) != c ||
-            !map_same(value_at(w, u)->map, v->map))
+        else if (!same || same == value)
             return value;
-        value = u;
+        else
+            value = same;
     }
 }
 
-int item_of(const struct body *b, uint32_t value) { return (int)b->w->local[value]; }
+int item_of(const struct body *b, uint32_t value) {
+    return (int)b->w->local[value];
+}
 
-// ---- items --------------------------------------------------------------------------------------------------
+// ---- items --------------------------------------------------------------------------------------
 static int by_node(const void *a, const void *b) {
     const struct item *p = a, *q = b;
     if (p->node != q->node) return p->node < q->node ? -1 : 1;
@@ -74,7 +75,7 @@ static void mark_needed(struct body *b, const uint32_t *sinks) {
             if (b->item[i].need && b->item[i].arg[k] >= 0) b->item[b->item[i].arg[k]].need = 1;
 }
 
-// ---- accesses -------------------------------------------------------------------------------------------
+// ---- accesses -----------------------------------------------------------------------------------
 static void describe_leaf(struct fuse_work *w, const struct fuse_value *v, struct nest_operand *o) {
     const struct fuse_sink *s = sink_at(w, w->slot[v->node]);
     switch (ir_at(w->g, v->node)->op) {
@@ -89,7 +90,8 @@ static void describe_leaf(struct fuse_work *w, const struct fuse_value *v, struc
     o->buf = s->buf;
 }
 
-static uint64_t value_axes(struct fuse_work *w, const struct fuse_cluster *c, const struct fuse_value *v) {
+static uint64_t value_axes(struct fuse_work *w, const struct fuse_cluster *c,
+                           const struct fuse_value *v) {
     uint64_t axes = map_axes(v->map, c->dim, ir_dims(w->g, v->node));
     if (ir_at(w->g, v->node)->op != IR_iota || v->kind == V_LOAD) return axes;
     int64_t offset, stride[WEFT_MAX_RANK + 1]; // iota changes along one of its axes only
@@ -112,7 +114,8 @@ static void add_read(struct body *b, int i) {
     b->item[i].access = b->naccess++;
 }
 
-static bool is_kept(struct fuse_work *w, const struct fuse_cluster *c, const struct fuse_value *v, ir_ref n) {
+static bool is_kept(struct fuse_work *w, const struct fuse_cluster *c, const struct fuse_value *v,
+                    ir_ref n) {
     if (!c->run || !map_is_identity(w, c, v->map, n, false)) return false;
     return !map_is_identity(w, c, v->map, n, true) || v->use & USE_KEPT;
 }
@@ -123,7 +126,8 @@ static bool add_store(struct body *b, uint32_t sink) {
     const struct fuse_sink *s = sink_at(w, sink);
     const struct fuse_value *v = value_at(w, s->value); // its map, even when it is another's double
     struct fuse_access *a = &b->access[b->naccess];
-    *a = (struct fuse_access){.value = value_final(w, s->value), .node = s->node, .sink = sink, .index = {-1, -1}};
+    *a = (struct fuse_access){
+        .value = value_final(w, s->value), .node = s->node, .sink = sink, .index = {-1, -1}};
     a->o.dtype = ir_at(w->g, s->node)->dtype;
     a->o.buffer = s->buffer;
     a->o.buf = s->buf;
@@ -151,13 +155,14 @@ static bool find_accesses(struct body *b) {
     return true;
 }
 
-// ---- levels -----------------------------------------------------------------------------------------------
+// ---- levels -------------------------------------------------------------------------------------
 static void find_level(struct body *b, struct item *it) {
     const struct ir_node *node = ir_at(b->w->g, it->node);
     if (item_is_load(it)) {
         it->axes = b->access[it->access].axes;
     } else {
-        it->cost = ir_ops[node->op].heavy ? HEAVY_COST : 1;
+        bool slow = node->op == IR_true_divide || node->op == IR_sqrt || node->op == IR_reciprocal;
+        it->cost = ir_ops[node->op].heavy ? HEAVY_COST : slow ? SLOW_COST : 1;
         for (int k = 0; k < 3; k++) {
             if (it->arg[k] < 0) continue;
             const struct item *arg = &b->item[it->arg[k]];
@@ -226,7 +231,9 @@ static void count_sections(struct body *b) {
 bool body_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s) {
     struct body b = {.w = w, .cluster = cluster};
     if (!collect(&b) || !find_accesses(&b)) return false;
-    if (!cluster_at(w, cluster)->run && !axes_lay_out(w, cluster_at(w, cluster), b.access, b.naccess)) return false;
+    if (!cluster_at(w, cluster)->run &&
+        !axes_lay_out(w, cluster_at(w, cluster), b.access, b.naccess))
+        return false;
     axes_choose(w, cluster_at(w, cluster), b.access, b.naccess, &b.axes);
     for (int i = 0; i < b.nitem; i++)
         if (b.item[i].need) find_level(&b, &b.item[i]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The invariants of a plan that the rooms above rely on. In: a plan and its graph; out: true, or false and one
-// sentence. Runs between stages in development builds and after every plan in the tests: every operand lies
-// inside its buffer, code is in SSA order and keeps the rules of its sections, classes and lateness agree
-// with sections, temporaries are written before they are read and never share bytes while both live.
+// The invariants of a plan that the rooms above rely on. In: a plan and its graph; out: true, or
+// false and one sentence. Runs between stages in development builds and after every plan in the
+// tests: every operand lies inside its buffer, code is in SSA order and keeps the rules of its
+// sections, classes and lateness agree with sections, temporaries are written before they are read
+// and never share bytes while both live.
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -26,9 +27,10 @@ static void complain(const struct checker *k, const char *fmt, ...) {
     err_set(k->err, WEFT_EINVAL, "plan: step %d: %s", k->step, text);
 }
 
-// ---- operands -----------------------------------------------------------------------------------------
+// ---- operands -----------------------------------------------------------------------------------
 // Bytes that an operand touches, relative to its buffer.
-static bool find_reach(const struct nest_operand *o, const int64_t *dim, int n, int64_t *low, int64_t *high) {
+static bool find_reach(const struct nest_operand *o, const int64_t *dim, int n, int64_t *low,
+                       int64_t *high) {
     *low = *high = o->offset;
     for (int d = 0; d < n; d++) {
         int64_t by;
@@ -39,19 +41,25 @@ static bool find_reach(const struct nest_operand *o, const int64_t *dim, int n, 
     return true;
 }
 
-static bool check_temp(const struct checker *k, const struct nest_operand *o, int64_t low, int64_t high) {
+static bool check_temp(const struct checker *k, const struct nest_operand *o, int64_t low,
+                       int64_t high) {
     const struct fuse_temp *t;
     if (o->buf >= (uint32_t)k->p->ntemp) return WRONG(k, "no temporary %" PRIu32, o->buf);
     t = &k->p->temp[o->buf];
-    if (low < 0 || high > t->bytes) return WRONG(k, "temporary %" PRIu32 " of %" PRId64 " bytes: touches %" PRId64
-                                                    " to %" PRId64, o->buf, t->bytes, low, high);
+    if (low < 0 || high > t->bytes)
+        return WRONG(k,
+                     "temporary %" PRIu32 " of %" PRId64 " bytes: touches %" PRId64 " to %" PRId64,
+                     o->buf, t->bytes, low, high);
     if (o->out ? k->step != t->first_step : k->step <= t->first_step)
-        return WRONG(k, "temporary %" PRIu32 " is %s outside its life", o->buf, o->out ? "written" : "read");
-    return k->step <= t->last_step || WRONG(k, "temporary %" PRIu32 " is read after its life", o->buf);
+        return WRONG(k, "temporary %" PRIu32 " is %s outside its life", o->buf,
+                     o->out ? "written" : "read");
+    return k->step <= t->last_step ||
+           WRONG(k, "temporary %" PRIu32 " is read after its life", o->buf);
 }
 
 // Of leaves: within what their shape and strides span. Inputs' strides are the caller's to know.
-static bool check_leaf(const struct checker *k, const struct nest_operand *o, int64_t low, int64_t high) {
+static bool check_leaf(const struct checker *k, const struct nest_operand *o, int64_t low,
+                       int64_t high) {
     if (o->buf >= (uint32_t)k->p->nleaf) return WRONG(k, "no leaf %" PRIu32, o->buf);
     ir_ref r = k->p->leaf[o->buf];
     const struct ir_node *n = ir_at(k->g, r);
@@ -61,11 +69,13 @@ static bool check_leaf(const struct checker *k, const struct nest_operand *o, in
     struct nest_operand whole = {.dtype = o->dtype};
     int64_t from, to;
     memcpy(whole.stride, a->strides, sizeof a->strides);
-    if (!find_reach(&whole, a->dims, a->rank, &from, &to)) return WRONG(k, "leaf %" PRIu32 " is empty", o->buf);
+    if (!find_reach(&whole, a->dims, a->rank, &from, &to))
+        return WRONG(k, "leaf %" PRIu32 " is empty", o->buf);
     return (low >= from && high <= to) || WRONG(k, "leaf %" PRIu32 ": outside its array", o->buf);
 }
 
-static bool check_operand(const struct checker *k, const struct nest_operand *o, const int64_t *dim, int n) {
+static bool check_operand(const struct checker *k, const struct nest_operand *o, const int64_t *dim,
+                          int n) {
     int64_t low, high;
     if (!find_reach(o, dim, n, &low, &high)) return WRONG(k, "an operand's strides overflow");
     switch (o->buffer) {
@@ -85,7 +95,7 @@ static bool check_operand(const struct checker *k, const struct nest_operand *o,
     }
 }
 
-// ---- code ----------------------------------------------------------------------------------------------
+// ---- code ---------------------------------------------------------------------------------------
 // Whether section `at` sees what section `of` computed (of <= at).
 static bool visible(const struct seg *s, int of, int at, bool reduced) {
     if (of == at) return !reduced;
@@ -108,17 +118,21 @@ static bool check_value(const struct checker *k, const struct seg *s, int op, in
            WRONG(k, "instruction %d cannot see %d", op, arg);
 }
 
-static bool check_place(const struct checker *k, const struct seg *s, int op, int operand, bool out) {
+static bool check_place(const struct checker *k, const struct seg *s, int op, int operand,
+                        bool out) {
     if (operand >= s->noperand) return WRONG(k, "instruction %d: no operand %d", op, operand);
     const struct nest_operand *o = &s->operand[operand];
     int kind = s->section[section_of(s, op)].kind;
     if (o->dtype != s->op[op].dtype) return WRONG(k, "instruction %d: operand of another type", op);
-    if (o->out != out && o->buffer != NEST_ROWTMP) return WRONG(k, "instruction %d: wrong direction", op);
+    if (o->out != out && o->buffer != NEST_ROWTMP)
+        return WRONG(k, "instruction %d: wrong direction", op);
     if (o->late != (kind == SEG_FIN)) return WRONG(k, "instruction %d: lateness", op);
     if (o->buffer == NEST_ROWTMP && (kind != SEG_ELEM || s->mode != NEST_INNER))
         return WRONG(k, "instruction %d: carried row outside columns", op);
-    if (kind == SEG_ROW && o->cls != NEST_SCALAR) return WRONG(k, "instruction %d: a vector in a row section", op);
-    if (kind == SEG_ELEM && o->cls != NEST_UNIT) return WRONG(k, "instruction %d: a scalar in a column section", op);
+    if (kind == SEG_ROW && o->cls != NEST_SCALAR)
+        return WRONG(k, "instruction %d: a vector in a row section", op);
+    if (kind == SEG_ELEM && o->cls != NEST_UNIT)
+        return WRONG(k, "instruction %d: a scalar in a column section", op);
     return true;
 }
 
@@ -127,11 +141,14 @@ static bool check_op(const struct checker *k, const struct seg *s, int i) {
     int kind = s->section[section_of(s, i)].kind;
     if (op->op == SEG_LOAD) return check_place(k, s, i, op->arg[0], false);
     if (op->op == SEG_STORE)
-        return check_value(k, s, i, op->arg[0], op->dtype) && check_place(k, s, i, op->arg[1], true);
+        return check_value(k, s, i, op->arg[0], op->dtype) &&
+               check_place(k, s, i, op->arg[1], true);
     if (op->op == SEG_REDUCE)
-        return (kind == SEG_ELEM && s->mode != NEST_MAP && check_value(k, s, i, op->arg[0], op->in_type)) ||
+        return (kind == SEG_ELEM && s->mode != NEST_MAP &&
+                check_value(k, s, i, op->arg[0], op->in_type)) ||
                WRONG(k, "instruction %d: bad reduction", i);
-    if (op->op >= IR_OP__N || ir_ops[op->op].cls != IR_MAP) return WRONG(k, "instruction %d: no such operation", i);
+    if (op->op >= IR_OP__N || ir_ops[op->op].cls != IR_MAP)
+        return WRONG(k, "instruction %d: no such operation", i);
     for (int a = 0; a < ir_ops[op->op].arity; a++) {
         int type = op->op == IR_where && a == 0 ? WEFT_BOOL : op->in_type;
         if (!check_value(k, s, i, op->arg[a], type)) return false;
@@ -158,7 +175,8 @@ static bool check_form(const struct checker *k, const struct seg *s) {
 
 static bool check_loop(const struct checker *k, const struct fuse_step *s) {
     const struct nest *n = &s->nest;
-    if (n->nrow < 1 || n->ncol < 1 || n->ndim != n->nouter + n->nrow + n->ncol || n->ndim > NEST_DIMS)
+    if (n->nrow < 1 || n->ncol < 1 || n->ndim != n->nouter + n->nrow + n->ncol ||
+        n->ndim > NEST_DIMS)
         return WRONG(k, "dims do not add up");
     if (s->seg.operand != n->operand || s->seg.noperand != n->noperand || s->seg.mode != n->mode)
         return WRONG(k, "nest and code differ");
@@ -190,7 +208,7 @@ static bool check_matmul(const struct checker *k, const struct fuse_matmul *m) {
     return true;
 }
 
-// ---- memory -----------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 static bool check_memory(struct checker *k) {
     const struct fuse_plan *p = k->p;
     for (int i = 0; i < p->ntemp; i++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Clusters and the values in them: making, merging, widening. Invariant: what a cluster reads from memory
-// is made by clusters of greater height, so running by decreasing height is always possible and no merge of
-// equal heights can close a cycle; a cluster may be raised as long as it stays below what it reads.
+// Clusters and the values in them: making, merging, widening. Invariant: what a cluster reads from
+// memory is made by clusters of greater height, so running by decreasing height is always possible
+// and no merge of equal heights can close a cycle; a cluster may be raised as long as it stays
+// below what it reads.
 #include "work.h"
 
 uint32_t cluster_find(struct fuse_work *w, uint32_t c) {
@@ -46,13 +47,15 @@ int space_of_reduce(struct fuse_work *w, ir_ref n, int64_t *dim, int *x0, int *x
     return nf;
 }
 
-// ---- values --------------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 static int weight_of(const struct fuse_work *w, ir_ref n) {
     int op = ir_at(w->g, n)->op;
     return op == IR_constant || op == IR_extent || op == IR_iota ? 1 : 2;
 }
 
-static bool is_leaf(const struct fuse_work *w, ir_ref n) { return is_loop_op(w, n, IR_LEAF); }
+static bool is_leaf(const struct fuse_work *w, ir_ref n) {
+    return is_loop_op(w, n, IR_LEAF);
+}
 
 // Values that wait are counted as the operands they may become.
 static void count_value(struct fuse_work *w, struct fuse_cluster *c, ir_ref n, int by) {
@@ -73,8 +76,12 @@ uint32_t value_ask(struct fuse_work *w, uint32_t cluster, ir_ref node, const str
         return i;
     }
     struct fuse_cluster *c = cluster_at(w, cluster);
-    struct fuse_value v = {.node = node, .cluster = cluster, .map = map, .next = w->head[node],
-                           .link = c->first, .use = (uint8_t)use};
+    struct fuse_value v = {.node = node,
+                           .cluster = cluster,
+                           .map = map,
+                           .next = w->head[node],
+                           .link = c->first,
+                           .use = (uint8_t)use};
     uint32_t index = (uint32_t)VEC_LEN(&w->value, struct fuse_value);
     if (!vec_push(&w->value, &v, sizeof v)) {
         w->failed = true;
@@ -109,7 +116,7 @@ bool cluster_fits(struct fuse_work *w, uint32_t cluster, ir_ref n) {
     return c->nop < MAX_OPS && c->weight + 2 * c->pending + more <= MAX_WEIGHT;
 }
 
-// ---- merging --------------------------------------------------------------------------------------------
+// ---- merging ------------------------------------------------------------------------------------
 static bool same_space(const struct fuse_cluster *a, const struct fuse_cluster *b) {
     if (a->matmul || b->matmul || a->nf != b->nf) return false;
     if (memcmp(a->dim, b->dim, (size_t)a->nf * sizeof *a->dim)) return false;
@@ -159,18 +166,22 @@ void cluster_gather(struct fuse_work *w, ir_ref n) {
     bool memory = ir_at(w->g, n)->op != IR_constant && ir_at(w->g, n)->op != IR_extent;
     for (uint32_t i = w->head[n]; memory && i; i = value_at(w, i)->next) {
         int look = 0;
-        for (uint32_t j = value_at(w, i)->next; j && look < MAX_LOOK; j = value_at(w, j)->next, look++) {
+        for (uint32_t j = value_at(w, i)->next; j && look < MAX_LOOK;
+             j = value_at(w, j)->next, look++) {
             uint32_t a = cluster_find(w, value_at(w, i)->cluster);
             uint32_t b = cluster_find(w, value_at(w, j)->cluster);
-            if (a != b && map_same(value_at(w, i)->map, value_at(w, j)->map)) cluster_merge(w, a, b);
+            if (a != b && map_same(value_at(w, i)->map, value_at(w, j)->map))
+                cluster_merge(w, a, b);
         }
     }
     uint32_t *p = &w->head[n];
     for (uint32_t i = *p; i; i = *p) { // unlink what has become double
         uint32_t keep = 0;
         int look = 0;
-        for (uint32_t j = value_at(w, i)->next; j && look < MAX_LOOK; j = value_at(w, j)->next, look++)
-            if (cluster_find(w, value_at(w, i)->cluster) == cluster_find(w, value_at(w, j)->cluster) &&
+        for (uint32_t j = value_at(w, i)->next; j && look < MAX_LOOK;
+             j = value_at(w, j)->next, look++)
+            if (cluster_find(w, value_at(w, i)->cluster) ==
+                    cluster_find(w, value_at(w, j)->cluster) &&
                 map_same(value_at(w, i)->map, value_at(w, j)->map)) {
                 keep = j;
                 break;
@@ -184,8 +195,9 @@ void cluster_gather(struct fuse_work *w, ir_ref n) {
     }
 }
 
-// ---- widening: a pass over what a run leaves becomes the end of the pass over the run -------------------
-bool cluster_widen(struct fuse_work *w, uint32_t cluster, int nf, const int64_t *dim, int x0, int x1) {
+// ---- widening: a pass over what a run leaves becomes the end of the pass over the run ------------
+bool cluster_widen(struct fuse_work *w, uint32_t cluster, int nf, const int64_t *dim, int x0,
+                   int x1) {
     struct fuse_cluster *c = cluster_at(w, cluster);
     int64_t *copy = arena_copy(&w->arena, dim, (size_t)nf * sizeof *dim);
     if (!copy) return !(w->failed = true);
@@ -208,9 +220,13 @@ bool cluster_widen(struct fuse_work *w, uint32_t cluster, int nf, const int64_t 
     return true;
 }
 
-uint32_t sink_new(struct fuse_work *w, ir_ref node, ir_ref shape, const struct fuse_map *g, int buffer,
-                  uint32_t buf) {
-    struct fuse_sink s = {.node = node, .shape = shape, .g = g, .buffer = (uint8_t)buffer, .buf = buf,
+uint32_t sink_new(struct fuse_work *w, ir_ref node, ir_ref shape, const struct fuse_map *g,
+                  int buffer, uint32_t buf) {
+    struct fuse_sink s = {.node = node,
+                          .shape = shape,
+                          .g = g,
+                          .buffer = (uint8_t)buffer,
+                          .buf = buf,
                           .next = w->pins[node]};
     uint32_t index = (uint32_t)VEC_LEN(&w->sink, struct fuse_sink);
     if (!vec_push(&w->sink, &s, sizeof s)) {

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: MIT
-// A plan as text for people and as JSON for programs. In: a plan; out: characters appended to a vector. The
-// text names every step's space, operands with class and strides, code by sections, traffic, and why the
-// step ends where it does; its first line is the summary that tests look at.
+// A plan as text for people and as JSON for programs. In: a plan; out: characters appended to a
+// vector. The text names every step's space, operands with class and strides, code by sections,
+// traffic, and why the step ends where it does; its first line is the summary that tests look at.
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "plan.h"
 
 static const char *const mode_name[] = {"map", "inner", "outer"};
-static const char *const buffer_name[] = {"leaf", "out", "temp", "const", "iota", "rowtmp", "guard"};
+static const char *const buffer_name[] = {"leaf", "out",    "temp", "const",
+                                          "iota", "rowtmp", "guard"};
 
 static void put_list(struct base_vec *o, const int64_t *x, int n, const char *sep) {
     for (int i = 0; i < n; i++)
         vec_printf(o, "%s%" PRId64, i ? sep : "", x[i]);
 }
 
-// ---- text ------------------------------------------------------------------------------------------------
-static void put_operand(struct base_vec *o, const struct nest_operand *p, int ndim, const char *name) {
+// ---- text ---------------------------------------------------------------------------------------
+static void put_operand(struct base_vec *o, const struct nest_operand *p, int ndim,
+                        const char *name) {
     vec_printf(o, "    %-6s %s", name, buffer_name[p->buffer]);
     if (p->buffer != NEST_IOTA) vec_printf(o, "%" PRIu32, p->buf);
     vec_printf(o, " %s", dtype_name((weft_dtype)p->dtype));
-    if (*name != 'm') vec_printf(o, " %s%s", p->cls == NEST_UNIT ? "unit" : "scalar", p->late ? " late" : "");
+    if (*name != 'm')
+        vec_printf(o, " %s%s", p->cls == NEST_UNIT ? "unit" : "scalar", p->late ? " late" : "");
     if (p->offset) vec_printf(o, " %+" PRId64, p->offset);
     if (p->buffer != NEST_CONST) {
         vec_printf(o, " [");
@@ -75,17 +78,19 @@ static void put_loop(struct base_vec *o, const struct fuse_step *s) {
 static void put_matmul(struct base_vec *o, const struct fuse_matmul *m) {
     vec_printf(o, "matmul %s ", dtype_name(m->dtype));
     put_list(o, m->batch, m->nbatch, "x");
-    vec_printf(o, "%s(%" PRId64 "x%" PRId64 ") @ (%" PRId64 "x%" PRId64 ")", m->nbatch ? " " : "", m->m, m->k,
-               m->k, m->n);
+    vec_printf(o, "%s(%" PRId64 "x%" PRId64 ") @ (%" PRId64 "x%" PRId64 ")", m->nbatch ? " " : "",
+               m->m, m->k, m->k, m->n);
 }
 
-static void put_step(const struct ir_graph *g, struct base_vec *o, const struct fuse_step *s, int number) {
+static void put_step(const struct ir_graph *g, struct base_vec *o, const struct fuse_step *s,
+                     int number) {
     vec_printf(o, "step %d: ", number);
     if (s->kind == FUSE_MATMUL)
         put_matmul(o, &s->matmul);
     else
         put_loop(o, s);
-    vec_printf(o, " read=%" PRId64 " write=%" PRId64 "\n    makes ", s->bytes_read, s->bytes_written);
+    vec_printf(o, " read=%" PRId64 " write=%" PRId64 "\n    makes ", s->bytes_read,
+               s->bytes_written);
     for (int i = 0; i < s->nmade; i++) {
         char type[256];
         ir_type_text(g, s->made[i], type, sizeof type);
@@ -113,11 +118,12 @@ void fuse_plan_dump(const struct ir_graph *g, const struct fuse_plan *p, struct 
     for (int i = 0; i < p->nstep; i++)
         put_step(g, o, &p->step[i], i);
     for (int i = 0; i < p->ntemp; i++)
-        vec_printf(o, "temp%d: %" PRId64 " bytes at %" PRId64 ", steps %d to %d\n", i, p->temp[i].bytes,
-                   p->temp[i].offset, p->temp[i].first_step, p->temp[i].last_step);
+        vec_printf(o, "temp%d: %" PRId64 " bytes at %" PRId64 ", steps %d to %d\n", i,
+                   p->temp[i].bytes, p->temp[i].offset, p->temp[i].first_step,
+                   p->temp[i].last_step);
 }
 
-// ---- JSON -------------------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 static void json_operands(struct base_vec *o, const struct fuse_step *s, bool out) {
     const char *sep = "";
     const struct fuse_matmul *m = &s->matmul;
@@ -128,7 +134,9 @@ static void json_operands(struct base_vec *o, const struct fuse_step *s, bool ou
         if (p->out != out || p->buffer == NEST_ROWTMP) continue;
         vec_printf(o, "%s\"%s%" PRIu32 " %s %s\"", sep, buffer_name[p->buffer], p->buf,
                    dtype_name((weft_dtype)p->dtype),
-                   s->kind == FUSE_MATMUL ? "matrix" : p->cls == NEST_UNIT ? "unit" : "scalar");
+                   s->kind == FUSE_MATMUL ? "matrix"
+                   : p->cls == NEST_UNIT  ? "unit"
+                                          : "scalar");
         sep = ",";
     }
 }
@@ -147,14 +155,16 @@ static void json_step(struct base_vec *o, const struct fuse_step *s) {
     json_operands(o, s, false);
     vec_printf(o, "],\"writes\":[");
     json_operands(o, s, true);
-    vec_printf(o, "],\"ops\":%d,\"bytes_read\":%" PRId64 ",\"bytes_written\":%" PRId64 ",\"why\":\"%s\"}",
-               loop ? count_ops(&s->seg) : 1, s->bytes_read, s->bytes_written, s->why);
+    vec_printf(
+        o, "],\"ops\":%d,\"bytes_read\":%" PRId64 ",\"bytes_written\":%" PRId64 ",\"why\":\"%s\"}",
+        loop ? count_ops(&s->seg) : 1, s->bytes_read, s->bytes_written, s->why);
 }
 
 void fuse_plan_json(const struct ir_graph *g, const struct fuse_plan *p, struct base_vec *o) {
     (void)g;
-    vec_printf(o, "{\"passes\":%d,\"bytes_read\":%" PRId64 ",\"bytes_written\":%" PRId64
-                  ",\"workspace_bytes\":%" PRId64 ",\"steps\":[",
+    vec_printf(o,
+               "{\"passes\":%d,\"bytes_read\":%" PRId64 ",\"bytes_written\":%" PRId64
+               ",\"workspace_bytes\":%" PRId64 ",\"steps\":[",
                p->passes, p->bytes_read, p->bytes_written, p->workspace_bytes);
     for (int i = 0; i < p->nstep; i++) {
         if (i) vec_printf(o, ",");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Instructions of a body. In: values with their levels and the sections that need them; out: sections of
-// straight-line code and the operands it names, numbered in order of first use so that the same logical body
-// is the same bytes whatever the graph's numbering was. One depth-first walk from the stores (an explicit
-// stack), so a load stands right before its first use.
+// Instructions of a body. In: values with their levels and the sections that need them; out:
+// sections of straight-line code and the operands it names, numbered in order of first use so that
+// the same logical body is the same bytes whatever the graph's numbering was. One depth-first walk
+// from the stores (an explicit stack), so a load stands right before its first use.
 #include "body.h"
 
 enum { FIRST_OUT = 0x4000, FIRST_ROWTMP = 0x8000 };
@@ -13,8 +13,8 @@ struct code {
     struct base_vec sec;     // uint8_t, the section of each
     struct base_vec operand; // inputs: access * 2 + late; outputs likewise
     struct base_vec out;
-    int32_t *at;             // item, section -> instruction, -1
-    uint16_t *number;        // instruction in order of the walk -> in order of the code
+    int32_t *at;      // item, section -> instruction, -1
+    uint16_t *number; // instruction in order of the walk -> in order of the code
     bool failed;
 };
 struct visit {
@@ -33,7 +33,9 @@ static int push_op(struct code *c, struct seg_op op, int sec) {
     return index;
 }
 
-static bool is_late(const struct code *c, int sec) { return c->b->axes.mode == NEST_OUTER && sec == 2; }
+static bool is_late(const struct code *c, int sec) {
+    return c->b->axes.mode == NEST_OUTER && sec == 2;
+}
 
 // The operand by which the access is made, numbered at its first use.
 static uint16_t operand_of(struct code *c, int access, int sec) {
@@ -54,7 +56,8 @@ static void emit_load(struct code *c, uint8_t dtype, uint16_t operand, int item,
 }
 
 static void emit_store(struct code *c, uint8_t dtype, int value, uint16_t operand, int sec) {
-    struct seg_op op = {.op = SEG_STORE, .dtype = dtype, .in_type = dtype, .arg = {(uint16_t)value, operand}};
+    struct seg_op op = {
+        .op = SEG_STORE, .dtype = dtype, .in_type = dtype, .arg = {(uint16_t)value, operand}};
     push_op(c, op, sec);
 }
 
@@ -67,11 +70,13 @@ static void emit_item(struct code *c, int index, int sec) {
     const struct ir_node *n = ir_at(c->b->w->g, it->node);
     struct seg_op op = {.op = n->op, .dtype = n->dtype};
     for (int k = 0; k < 3; k++)
-        if (it->arg[k] >= 0) op.arg[k] = (uint16_t)*place_of(c, it->arg[k], arg_section(c, it, k, sec));
+        if (it->arg[k] >= 0)
+            op.arg[k] = (uint16_t)*place_of(c, it->arg[k], arg_section(c, it, k, sec));
     op.in_type = ir_at(c->b->w->g, n->in[n->op == IR_where ? 1 : 0])->dtype;
     if (it->kind == V_REDUCE) {
         op.op = SEG_REDUCE;
-        op.arg[1] = (uint16_t)(n->op - IR_R_sum); // the rows of ops.def are in the order of enum kern_red
+        op.arg[1] =
+            (uint16_t)(n->op - IR_R_sum); // the rows of ops.def are in the order of enum kern_red
     }
     *place_of(c, index, sec) = push_op(c, op, sec);
 }
@@ -100,7 +105,8 @@ static bool step_item(struct code *c, struct visit v, struct visit *before) {
     emit_item(c, v.item, v.sec);
     if (it->carried) {
         it->rowtmp = b->nrowtmp++;
-        emit_store(c, dtype, *place_of(c, v.item, v.sec), (uint16_t)(FIRST_ROWTMP + it->rowtmp), v.sec);
+        emit_store(c, dtype, *place_of(c, v.item, v.sec), (uint16_t)(FIRST_ROWTMP + it->rowtmp),
+                   v.sec);
     }
     return true;
 }
@@ -116,7 +122,8 @@ static void walk(struct code *c, struct visit from) {
         else
             vec_push(&stack, &before, sizeof before);
     }
-    c->failed |= stack.failed || c->op.failed || c->sec.failed || c->operand.failed || c->out.failed;
+    c->failed |=
+        stack.failed || c->op.failed || c->sec.failed || c->operand.failed || c->out.failed;
     vec_free(&stack);
 }
 
@@ -128,11 +135,12 @@ static void walk_stores(struct code *c) {
         int sec = store_section(b, a, &b->item[item]);
         int from = body_section(b, &b->item[item], sec);
         walk(c, (struct visit){item, from});
-        if (!c->failed) emit_store(c, a->o.dtype, *place_of(c, item, from), operand_of(c, i, sec), sec);
+        if (!c->failed)
+            emit_store(c, a->o.dtype, *place_of(c, item, from), operand_of(c, i, sec), sec);
     }
 }
 
-// ---- sections and numbers ---------------------------------------------------------------------------------
+// ---- sections and numbers -----------------------------------------------------------------------
 static int section_kind(const struct body *b, int sec) {
     if (b->axes.mode == NEST_INNER) return sec & 1 ? SEG_ELEM : SEG_ROW;
     return sec == 0 ? SEG_ROW : sec == 1 ? SEG_ELEM : SEG_FIN;
@@ -195,13 +203,14 @@ static bool lay_out(struct code *c, struct seg *seg) {
     return true;
 }
 
-// ---- operands -----------------------------------------------------------------------------------------------
+// ---- operands -----------------------------------------------------------------------------------
 static uint8_t class_of(const struct body *b, const struct fuse_access *a) {
     if (!a->o.out) return a->axes & b->axes.cols ? NEST_UNIT : NEST_SCALAR;
     return b->axes.mode == NEST_INNER && a->kept ? NEST_SCALAR : NEST_UNIT;
 }
 
-static void fill_operand(const struct body *b, const struct fuse_access *a, bool late, struct nest_operand *o) {
+static void fill_operand(const struct body *b, const struct fuse_access *a, bool late,
+                         struct nest_operand *o) {
     *o = a->o;
     o->late = late;
     o->cls = class_of(b, a);
@@ -211,7 +220,10 @@ static void fill_operand(const struct body *b, const struct fuse_access *a, bool
 
 static void fill_rowtmp(const struct body *b, const struct item *it, struct nest_operand *o) {
     uint8_t dtype = ir_at(b->w->g, it->node)->dtype;
-    *o = (struct nest_operand){.dtype = dtype, .cls = NEST_UNIT, .buffer = NEST_ROWTMP, .out = true,
+    *o = (struct nest_operand){.dtype = dtype,
+                               .cls = NEST_UNIT,
+                               .buffer = NEST_ROWTMP,
+                               .out = true,
                                .buf = (uint32_t)it->rowtmp};
     int64_t step = (int64_t)dtype_size((weft_dtype)dtype);
     for (int d = b->axes.ngroup - 1; d >= b->axes.ngroup - b->axes.ncol; d--) {
@@ -233,7 +245,8 @@ static bool fill_nest(struct code *c, struct nest *n) {
     n->operand = ARENA_ARRAY(&b->w->plan->arena, struct nest_operand, n->noperand + 1);
     if (!n->operand) return false;
     for (int i = 0; i < nin + nout; i++) {
-        uint32_t key = i < nin ? VEC_AT(&c->operand, uint32_t, i) : VEC_AT(&c->out, uint32_t, i - nin);
+        uint32_t key =
+            i < nin ? VEC_AT(&c->operand, uint32_t, i) : VEC_AT(&c->out, uint32_t, i - nin);
         fill_operand(b, &b->access[key / 2], key & 1, &n->operand[i]);
     }
     for (int i = 0; i < b->nitem; i++)

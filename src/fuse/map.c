@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Index maps: where in a node's array the elements of a cluster's space lie. In: a map and the operation
-// between a node and its operand; out: the operand's map, or that there is none. Maps are affine axis by
-// axis; what reshape does is kept as the row-major number of the element and turned back into an affine
-// map as soon as the digits of that number come apart without carries. No division ever reaches a loop.
+// Index maps: where in a node's array the elements of a cluster's space lie. In: a map and the
+// operation between a node and its operand; out: the operand's map, or that there is none. Maps are
+// affine axis by axis; what reshape does is kept as the row-major number of the element and turned
+// back into an affine map as soon as the digits of that number come apart without carries. No
+// division ever reaches a loop.
 #include "work.h"
 
 struct fuse_map *map_new(struct fuse_work *w, int rank, int nf, bool linear) {
@@ -18,7 +19,9 @@ struct fuse_map *map_new(struct fuse_work *w, int rank, int nf, bool linear) {
     return m;
 }
 
-static int64_t *row_of(struct fuse_map *m, int i) { return m->w + (int64_t)i * (m->nf + 1); }
+static int64_t *row_of(struct fuse_map *m, int i) {
+    return m->w + (int64_t)i * (m->nf + 1);
+}
 
 bool map_same(const struct fuse_map *a, const struct fuse_map *b) {
     if (a == b) return true;
@@ -66,9 +69,9 @@ bool map_is_identity(struct fuse_work *w, const struct fuse_cluster *c, const st
     return skip_axes(c, f, full) == c->nf;
 }
 
-// ---- row-major numbers and their digits ----------------------------------------------------------------
-static const struct fuse_map *to_linear(struct fuse_work *w, const struct fuse_map *m, const int64_t *dims,
-                                        int rank) {
+// ---- row-major numbers and their digits ---------------------------------------------------------
+static const struct fuse_map *to_linear(struct fuse_work *w, const struct fuse_map *m,
+                                        const int64_t *dims, int rank) {
     struct fuse_map *l = map_new(w, rank, m->nf, true);
     int64_t weight = 1;
     for (int i = m->rank - 1; l && i >= 0; i--) {
@@ -79,8 +82,10 @@ static const struct fuse_map *to_linear(struct fuse_work *w, const struct fuse_m
     return l;
 }
 
-// Splits rest = weight * digit + new rest with the new rest in [0, weight) all over F. False: it carries.
-static bool split_digit(const int64_t *fdim, int nf, int64_t weight, int64_t *rest, int64_t *digit) {
+// Splits rest = weight * digit + new rest with the new rest in [0, weight) all over F. False: it
+// carries.
+static bool split_digit(const int64_t *fdim, int nf, int64_t weight, int64_t *rest,
+                        int64_t *digit) {
     int64_t least = 0, most = 0;
     for (int k = 0; k < nf; k++) {
         int64_t steps = fdim[k] - 1, c = rest[1 + k], r = c % weight;
@@ -99,8 +104,8 @@ static bool split_digit(const int64_t *fdim, int nf, int64_t weight, int64_t *re
     return rest[0] + most < weight;
 }
 
-static const struct fuse_map *from_linear(struct fuse_work *w, const int64_t *fdim, const struct fuse_map *l,
-                                          const int64_t *dims, int rank) {
+static const struct fuse_map *from_linear(struct fuse_work *w, const int64_t *fdim,
+                                          const struct fuse_map *l, const int64_t *dims, int rank) {
     int64_t rest[WEFT_MAX_RANK + 2], weight = 1;
     memcpy(rest, l->w, (size_t)(l->nf + 1) * sizeof *rest);
     for (int i = 0; i < rank; i++)
@@ -114,7 +119,7 @@ static const struct fuse_map *from_linear(struct fuse_work *w, const int64_t *fd
     return m;
 }
 
-// ---- through operations ----------------------------------------------------------------------------------
+// ---- through operations -------------------------------------------------------------------------
 static bool same_but_ones(const int64_t *a, int na, const int64_t *b, int nb) {
     int i = 0, j = 0;
     for (;; i++, j++) {
@@ -134,8 +139,8 @@ static const struct fuse_map *relabel(struct fuse_work *w, const struct fuse_map
 }
 
 // The rows of axes that are not 1, in the shape with other 1s.
-static const struct fuse_map *move_ones(struct fuse_work *w, const struct fuse_map *m, const int64_t *from,
-                                        const int64_t *to, int rank) {
+static const struct fuse_map *move_ones(struct fuse_work *w, const struct fuse_map *m,
+                                        const int64_t *from, const int64_t *to, int rank) {
     struct fuse_map *r = map_new(w, rank, m->nf, false);
     int j = 0;
     for (int i = 0; r && i < rank; i++) {
@@ -147,7 +152,8 @@ static const struct fuse_map *move_ones(struct fuse_work *w, const struct fuse_m
     return r;
 }
 
-static const struct fuse_map *through_map(struct fuse_work *w, const struct fuse_map *m, ir_ref n, ir_ref o) {
+static const struct fuse_map *through_map(struct fuse_work *w, const struct fuse_map *m, ir_ref n,
+                                          ir_ref o) {
     int rn = ir_at(w->g, n)->rank, ro = ir_at(w->g, o)->rank;
     const int64_t *dn = ir_dims(w->g, n), *dm = ir_dims(w->g, o);
     if (rn == ro && !memcmp(dn, dm, (size_t)rn * sizeof *dn)) return m;
@@ -171,7 +177,8 @@ static const struct fuse_map *through_reshape(struct fuse_work *w, const struct 
     return a ? a : l;
 }
 
-const struct fuse_map *map_compose(struct fuse_work *w, const struct fuse_map *g, const struct fuse_map *m) {
+const struct fuse_map *map_compose(struct fuse_work *w, const struct fuse_map *g,
+                                   const struct fuse_map *m) {
     if (m->linear) return NULL;
     struct fuse_map *r = map_new(w, g->rank, m->nf, g->linear);
     for (int i = 0; r && i < map_rows(g); i++) {
@@ -185,7 +192,8 @@ const struct fuse_map *map_compose(struct fuse_work *w, const struct fuse_map *g
     return r;
 }
 
-static const struct fuse_map *through_view(struct fuse_work *w, const struct fuse_map *m, ir_ref n, ir_ref o) {
+static const struct fuse_map *through_view(struct fuse_work *w, const struct fuse_map *m, ir_ref n,
+                                           ir_ref o) {
     int rn = ir_at(w->g, n)->rank, ro = ir_at(w->g, o)->rank;
     int64_t off[WEFT_MAX_RANK] = {0}, coef[WEFT_MAX_RANK * WEFT_MAX_RANK];
     memset(coef, 0, (size_t)(rn * ro) * sizeof *coef);
@@ -222,7 +230,7 @@ const struct fuse_map *map_widen(struct fuse_work *w, const struct fuse_map *m, 
     return r;
 }
 
-// ---- at memory ---------------------------------------------------------------------------------------------
+// ---- at memory ----------------------------------------------------------------------------------
 // The step between neighbours in row-major order, when there is one for the whole array.
 static bool even_step(const int64_t *dims, const int64_t *strides, int rank, int64_t *step) {
     int64_t next = 0;

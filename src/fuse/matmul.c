@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Matrix products are steps of their own. Placing: the product's space is its batch axes, then m, n and k;
-// operands are asked for there, views of leaves are read in place through strides, anything else is stored
-// first. Making: the placed product as a fuse_matmul, batch axes that all operands agree on joined to one.
+// Matrix products are steps of their own. Placing: the product's space is its batch axes, then m, n
+// and k; operands are asked for there, views of leaves are read in place through strides, anything
+// else is stored first. Making: the placed product as a fuse_matmul, batch axes that all operands
+// agree on joined to one.
 #include "work.h"
 
 // The last two axes of the node are axes a and b of the space, those before are batch axes.
-static const struct fuse_map *matrix_map(struct fuse_work *w, ir_ref product, ir_ref n, int a, int b) {
+static const struct fuse_map *matrix_map(struct fuse_work *w, ir_ref product, ir_ref n, int a,
+                                         int b) {
     int rc = ir_at(w->g, product)->rank, rank = ir_at(w->g, n)->rank, nb = 0;
     int64_t *row;
     for (int i = 0; i < rc - 2; i++)
@@ -81,7 +83,7 @@ void place_matmul(struct fuse_work *w, ir_ref n) {
     }
 }
 
-// ---- making ------------------------------------------------------------------------------------------------
+// ---- making -------------------------------------------------------------------------------------
 static void fill_operand(struct fuse_work *w, uint32_t value, struct nest_operand *o) {
     const struct fuse_value *v = value_at(w, value);
     bool stored = v->kind == V_LOAD;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where temporaries live. In: steps in order, each temporary's size; out: lifetimes, offsets in one workspace
-// on 64-byte granules, and its exact size. First fit among what is alive: freed bytes are used again, and
-// zero-copy growth is not needed since everything is known beforehand.
+// Where temporaries live. In: steps in order, each temporary's size; out: lifetimes, offsets in one
+// workspace on 64-byte granules, and its exact size. First fit among what is alive, so that freed
+// bytes are used again; all sizes are known beforehand, so nothing ever moves or grows.
 #include "work.h"
 
 struct live {
@@ -55,7 +55,8 @@ bool memory_plan(struct fuse_work *w) {
     p->ntemp = (int)VEC_LEN(&w->temp, struct fuse_temp);
     p->temp = arena_copy(&p->arena, w->temp.data, w->temp.size);
     struct live *live = ARENA_ARRAY(&w->arena, struct live, p->ntemp + 1);
-    int *by_step = ARENA_ARRAY(&w->arena, int, p->nstep + 1), *next = ARENA_ARRAY(&w->arena, int, p->ntemp + 1);
+    int *by_step = ARENA_ARRAY(&w->arena, int, p->nstep + 1),
+        *next = ARENA_ARRAY(&w->arena, int, p->ntemp + 1);
     if (!p->temp || !live || !by_step || !next) return false;
     find_lifetimes(p);
     for (int i = p->ntemp - 1; i >= 0; i--) { // lists, 1 + number

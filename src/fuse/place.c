@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Which cluster computes a node. In: the graph with its sinks; out: every value settled. Nodes go from last to
-// first, so all users of a node are placed before it and one loop does it. A node is computed inside its
-// users' clusters when that costs no more than a store and a load; else once, into memory.
-//   one user cluster, one map   inlined, unless it would be repeated (see is_repeated)
-//   several                     clusters of one space are merged; then at most 4 light operations over at
-//                               most 3 arrays are repeated; anything else is stored
-// Stored nodes are an extra output of a user's pass where the space allows, else a pass of their own.
+// Which cluster computes a node. In: the graph with its sinks; out: every value settled. Nodes go
+// from last to first, so all users of a node are placed before it and one loop does it. A node is
+// computed inside its users' clusters when that costs no more than a store and a load; else once,
+// into memory.
+//   one user cluster, one map: inlined, unless it would be repeated (see is_repeated)
+//   several: clusters of one space are merged; what is then still asked for by several is computed
+//   again by each when that is 4 light operations over 3 arrays at most, and stored otherwise
+// Stored nodes are an extra output of a user's pass where the space allows, else their own pass.
 #include "work.h"
 
 enum { CHEAP_OPS = 4, CHEAP_ARRAYS = 3, WALK = 16 };
 
-// ---- addresses ------------------------------------------------------------------------------------------
+// ---- addresses ----------------------------------------------------------------------------------
 static void dense(const int64_t *dims, int rank, int64_t size, int64_t *strides) {
     for (int i = rank - 1; i >= 0; i--) {
         strides[i] = size;
@@ -48,15 +49,18 @@ bool sink_address(struct fuse_work *w, const struct fuse_sink *s, const struct f
     int64_t strides[WEFT_MAX_RANK];
     if (!s->strides) strides_of(w, s->shape, s->buffer, s->buf, strides);
     if (s->g) m = map_compose(w, s->g, m);
-    return m && map_address(w, m, ir_dims(w->g, s->shape), s->strides ? s->strides : strides, offset, stride);
+    return m && map_address(w, m, ir_dims(w->g, s->shape), s->strides ? s->strides : strides,
+                            offset, stride);
 }
 
-bool value_address(struct fuse_work *w, const struct fuse_value *v, int64_t *offset, int64_t *stride) {
-    if (v->kind == V_LOAD) return sink_address(w, sink_at(w, w->slot[v->node]), v->map, offset, stride);
+bool value_address(struct fuse_work *w, const struct fuse_value *v, int64_t *offset,
+                   int64_t *stride) {
+    if (v->kind == V_LOAD)
+        return sink_address(w, sink_at(w, w->slot[v->node]), v->map, offset, stride);
     return array_address(w, v->node, v->map, offset, stride);
 }
 
-// ---- inlining -----------------------------------------------------------------------------------------------
+// ---- inlining -----------------------------------------------------------------------------------
 static bool leaf_reachable(struct fuse_work *w, uint32_t value) {
     const struct fuse_value *v = value_at(w, value);
     int64_t offset, stride[WEFT_MAX_RANK + 1];
@@ -66,7 +70,8 @@ static bool leaf_reachable(struct fuse_work *w, uint32_t value) {
     return array_address(w, v->node, v->map, &offset, stride);
 }
 
-// Computes the value in its cluster, asking for its operands there. really false: only whether it can be.
+// Computes the value in its cluster, asking for its operands there. really false: only whether it
+// can be.
 bool inline_value(struct fuse_work *w, uint32_t value, bool really) {
     ir_ref n = value_at(w, value)->node;
     uint32_t c = cluster_find(w, value_at(w, value)->cluster);
@@ -94,7 +99,9 @@ bool inline_value(struct fuse_work *w, uint32_t value, bool really) {
     return true;
 }
 
-static bool depends_on_reduction(const struct fuse_work *w, ir_ref n) { return w->fanin[n] >= 128; }
+static bool depends_on_reduction(const struct fuse_work *w, ir_ref n) {
+    return w->fanin[n] >= 128;
+}
 
 // Follows operands to the nearest reduction: will it be computed in the same pass, row by row?
 static bool joins_below(struct fuse_work *w, uint32_t c, const struct fuse_value *v) {
@@ -119,8 +126,9 @@ static int64_t steps_of(const struct fuse_cluster *c, bool kept) {
     return n;
 }
 
-// A node that is broadcast into the space would be computed once per repetition. That is worse than storing
-// it when it ends a reduction's pass anyway, or when it is heavy and changes along the innermost axis.
+// A node that is broadcast into the space would be computed once per repetition. That is worse than
+// storing it when it ends a reduction's pass anyway, or when it is heavy and changes along the
+// innermost axis.
 static bool is_repeated(struct fuse_work *w, uint32_t value) {
     const struct fuse_value *v = value_at(w, value);
     uint32_t index = cluster_find(w, v->cluster);
@@ -133,12 +141,13 @@ static bool is_repeated(struct fuse_work *w, uint32_t value) {
     return map_axes(v->map, c->dim, ir_dims(w->g, v->node)) >> (c->nf - 1) & 1;
 }
 
-// ---- memory --------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 int height_above(struct fuse_work *w, ir_ref n, uint32_t but) {
     int h = 0;
     for (uint32_t i = w->head[n]; i; i = value_at(w, i)->next) {
         uint32_t c = cluster_find(w, value_at(w, i)->cluster);
-        if (value_at(w, i)->kind == V_PENDING && c != but) h = MAX_OF(h, cluster_at(w, c)->height + 1);
+        if (value_at(w, i)->kind == V_PENDING && c != but)
+            h = MAX_OF(h, cluster_at(w, c)->height + 1);
     }
     return h;
 }
@@ -235,11 +244,12 @@ static void place_in_memory(struct fuse_work *w, ir_ref n, const char *why) {
         if (w->failed) return;
         home = value_ask(w, c, n, map_identity(w, cluster_at(w, c), n, true), USE_ELEM);
     }
-    if (home && value_at(w, home)->kind == V_PENDING && !inline_value(w, home, true)) w->failed = true;
+    if (home && value_at(w, home)->kind == V_PENDING && !inline_value(w, home, true))
+        w->failed = true;
     if (!w->failed) place_stores(w, n, home);
 }
 
-// ---- the walk ------------------------------------------------------------------------------------------------
+// ---- the walk -----------------------------------------------------------------------------------
 static bool is_cheap(const struct fuse_work *w, ir_ref n, int times) {
     return w->cost[n] * (times - 1) <= CHEAP_OPS && w->fanin[n] * (times - 1) <= CHEAP_ARRAYS;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Where a reduction runs. In a user's pass when that pass is
-//   an epilogue   a map over what the run leaves (sqrt(sum(x*x))): its space gets the run put in, and what it
-//                 did becomes the part after the run; or a pass over the same space and run already
-//   row-wise      a map over the reduction's own space, the run innermost, which uses the result for the same
-//                 row (x / sum(x)): rows are then taken whole, one section before and one after
-// else in a pass of its own. Inner or outer follows from the operand's shape alone, never from the pass, so
-// that the order of summation does too.
+//   an epilogue: a map over what the run leaves (sqrt(sum(x*x))). Its space gets the run put in, and
+//   what it did becomes the part after the run. Or a pass over the same space and run already;
+//   row-wise: a map over the reduction's own space, the run innermost, which uses the result for the
+//   same row (x / sum(x)). Rows are then taken whole, one section before and one after;
+// else in a pass of its own. Inner or outer follows from the operand's shape alone, never from the
+// pass, so that the order of summation does too.
 #include "work.h"
 
 static int64_t run_elements(const int64_t *dim, int x0, int x1) {
@@ -16,8 +16,8 @@ static int64_t run_elements(const int64_t *dim, int x0, int x1) {
 }
 
 // Seen through m, kept axes are themselves and the run does not matter.
-static bool sees_own_row(struct fuse_work *w, const struct fuse_cluster *c, const struct fuse_map *m,
-                         ir_ref n, int x0, int x1) {
+static bool sees_own_row(struct fuse_work *w, const struct fuse_cluster *c,
+                         const struct fuse_map *m, ir_ref n, int x0, int x1) {
     struct fuse_cluster as = *c;
     as.run = true;
     as.x0 = x0;
@@ -72,7 +72,9 @@ static bool try_join(struct fuse_work *w, ir_ref n, uint32_t value) {
 static uint32_t own_pass(struct fuse_work *w, ir_ref n) {
     int64_t dim[WEFT_MAX_RANK + 1];
     int x0, x1, nf = space_of_reduce(w, n, dim, &x0, &x1);
-    const char *why = w->pins[n] ? "root" : w->opts->unfused ? "unfused" : "reduction read over another space";
+    const char *why = w->pins[n]         ? "root"
+                      : w->opts->unfused ? "unfused"
+                                         : "reduction read over another space";
     uint32_t index = cluster_new(w, nf, dim, height_above(w, n, UINT32_MAX), why);
     if (w->failed) return 0;
     struct fuse_cluster *c = cluster_at(w, index);
