@@ -5,6 +5,7 @@
 #include "cmd.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
     weft_dump_kind kind;
@@ -39,7 +40,8 @@ static int show(const struct options *o, weft_ctx *ctx, struct parser *p, struct
         char *json = NULL;
         weft_status st = weft_explain(r->n, r->at, &json);
         if (st) return cmd_fail_status(st, weft_graph_error(p->graph));
-        printf("%s\n", json);
+        size_t n = strlen(json);
+        printf("%s%s", json, n && json[n - 1] == '\n' ? "" : "\n");
         weft_text_free(ctx, json);
         return 0;
     }

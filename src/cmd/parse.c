@@ -89,8 +89,22 @@ bool is_name(const struct parser *p, const char *name) {
            memcmp(p->text + p->tok.at, name, p->tok.len) == 0;
 }
 
+// Python's words that cannot be given a meaning for arrays.
+static bool reserved(struct parser *p) {
+    static const struct {
+        const char *word, *use;
+    } rows[] = {{"and", "&"}, {"or", "|"},  {"not", "~ or logical_not()"}, {"if", "where()"},
+                {"in", "=="}, {"is", "=="}, {"lambda", "an assignment"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (is_name(p, rows[i].word))
+            return !parse_fail(p, p->tok.at, "'%s' does not work on arrays; use %s", rows[i].word,
+                               rows[i].use);
+    return false;
+}
+
 static bool unexpected(struct parser *p, const char *what) {
     const struct token *t = &p->tok;
+    if (reserved(p)) return false;
     if (t->kind == T_END)
         return parse_fail(p, t->at, "the expression ends where %s should be", what);
     return parse_fail(p, t->at, "'%.*s' where %s should be", (int)t->len, p->text + t->at, what);
@@ -184,20 +198,8 @@ static bool unknown_name(struct parser *p, const struct token *t) {
         at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "",
                                p->inputs->at[i].name);
     return parse_fail(p, t->at, "unknown name '%.*s'; %s%s", (int)t->len, s,
-                      at ? "the inputs are " : "no inputs were given, as in x=a.npy or x=f64[10]",
+                      at ? "the inputs are: " : "no inputs were given, as in x=a.npy or x=f64[10]",
                       known);
-}
-
-static bool reserved(struct parser *p) {
-    static const struct {
-        const char *word, *use;
-    } rows[] = {{"and", "&"}, {"or", "|"},  {"not", "~ or logical_not()"}, {"if", "where()"},
-                {"in", "=="}, {"is", "=="}, {"lambda", "an assignment"}};
-    for (size_t i = 0; i < COUNT_OF(rows); i++)
-        if (is_name(p, rows[i].word))
-            return !parse_fail(p, p->tok.at, "'%s' does not work on arrays; use %s", rows[i].word,
-                               rows[i].use);
-    return false;
 }
 
 static bool parse_name(struct parser *p, struct value *out) {
