@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A body run the slow way: one element and one operation at a time, whole rows in memory, no strips. The
-// scalar meanings are those of ops.def, except casts, which are computed through long double.
+// A body run the slow way: one element and one operation at a time, whole rows in memory, no
+// strips. The scalar meanings are those of ops.def, except casts, which are computed through long
+// double.
 #ifndef WEFT_TESTS_INTERP_MODEL_H
 #define WEFT_TESTS_INTERP_MODEL_H
 
@@ -92,23 +93,47 @@ static inline scalar_fn *model_find(enum ir_op op, weft_dtype in) {
     return find[in](op);
 }
 
-enum model_rule { MR_ARITH, MR_FLOAT, MR_INTS, MR_SHIFT, MR_COMPARE, MR_LOGIC, MR_PRED, MR_KEEP, MR_WHERE, MR_CAST };
+enum model_rule {
+    MR_ARITH,
+    MR_FLOAT,
+    MR_INTS,
+    MR_SHIFT,
+    MR_COMPARE,
+    MR_LOGIC,
+    MR_PRED,
+    MR_KEEP,
+    MR_WHERE,
+    MR_CAST
+};
 static const struct {
     const char *name;
     uint8_t arity, rule, family;
 } model_ops[IR_OP__N] = {
 #define FAMILY_LIGHT(name) KERN_FAMILY__N
 #define FAMILY_HEAVY(name) KERN_F_##name
-#define MAP(name, arity, rule, kernel, ...) [IR_##name] = {#name, arity, MR_##rule, FAMILY_##kernel(name)},
+#define MAP(name, arity, rule, kernel, ...)                                                        \
+    [IR_##name] = {#name, arity, MR_##rule, FAMILY_##kernel(name)},
 #include "ir/ops.def"
 };
 static inline bool gives_bool(enum ir_op op) {
-    return model_ops[op].rule == MR_COMPARE || model_ops[op].rule == MR_PRED || model_ops[op].rule == MR_LOGIC;
+    return model_ops[op].rule == MR_COMPARE || model_ops[op].rule == MR_PRED ||
+           model_ops[op].rule == MR_LOGIC;
 }
 
 // Conversion by way of long double, which holds every value of every type.
 static inline long double model_number(weft_dtype t, const void *p) {
-    union { int8_t b; int16_t h; int32_t w; int64_t l; uint8_t ub; uint16_t uh; uint32_t uw; uint64_t ul; float f; double d; } v;
+    union {
+        int8_t b;
+        int16_t h;
+        int32_t w;
+        int64_t l;
+        uint8_t ub;
+        uint16_t uh;
+        uint32_t uw;
+        uint64_t ul;
+        float f;
+        double d;
+    } v;
     memcpy(&v, p, dtype_size(t));
     switch (t) {
     case WEFT_BOOL: return v.ub != 0;
@@ -151,7 +176,8 @@ static inline void model_cast(weft_dtype in, weft_dtype out, const void *a, void
 }
 
 // One operation on one element.
-static inline void model_apply(const struct seg_op *o, const void *a, const void *b, const void *c, void *out) {
+static inline void model_apply(const struct seg_op *o, const void *a, const void *b, const void *c,
+                               void *out) {
     if (o->op == IR_cast) {
         model_cast((weft_dtype)o->in_type, (weft_dtype)o->dtype, a, out);
         return;
@@ -161,12 +187,15 @@ static inline void model_apply(const struct seg_op *o, const void *a, const void
         f(a, b, c, out);
         return;
     }
-    const struct kern_row *row = kern_find((enum kern_family)model_ops[o->op].family, (weft_dtype)o->in_type, KERN_BASE);
-    cr_assert(row, "%s %s has no meaning", model_ops[o->op].name, dtype_name((weft_dtype)o->in_type));
+    const struct kern_row *row =
+        kern_find((enum kern_family)model_ops[o->op].family, (weft_dtype)o->in_type, KERN_BASE);
+    cr_assert(row, "%s %s has no meaning", model_ops[o->op].name,
+              dtype_name((weft_dtype)o->in_type));
     row->fn(out, a, b, 1);
 }
 
-// ---- whole bodies -------------------------------------------------------------------------------------------
+// ---- whole bodies
+// -------------------------------------------------------------------------------------------
 struct model {
     const struct seg *s;
     const struct tile *t;
@@ -177,13 +206,15 @@ struct model {
 static inline void *model_at(const struct model *m, uint32_t v, int64_t c) {
     return m->v[v] + (m->wide[v] ? c : 0) * (int64_t)dtype_size((weft_dtype)m->s->op[v].dtype);
 }
-static inline unsigned char *model_operand(const struct model *m, uint32_t o, int64_t row, int64_t c) {
+static inline unsigned char *model_operand(const struct model *m, uint32_t o, int64_t row,
+                                           int64_t c) {
     const struct nest_operand *d = &m->s->operand[o];
     return (unsigned char *)m->t->ptr[o] + (d->late ? 0 : row * m->t->rstride[o]) +
            (d->cls == NEST_UNIT ? c * (int64_t)dtype_size((weft_dtype)d->dtype) : 0);
 }
 
-static inline void model_section(const struct model *m, const struct seg_section *s, int64_t row, int64_t cols) {
+static inline void model_section(const struct model *m, const struct seg_section *s, int64_t row,
+                                 int64_t cols) {
     for (uint32_t v = s->begin; v < s->end; v++) {
         const struct seg_op *o = &m->s->op[v];
         m->wide[v] = s->kind != SEG_ROW;
@@ -194,14 +225,16 @@ static inline void model_section(const struct model *m, const struct seg_section
                 memcpy(out, model_operand(m, o->arg[0], row, c), dtype_size((weft_dtype)o->dtype));
                 if (o->dtype == WEFT_BOOL) *out = *out != 0;
             } else {
-                model_apply(o, model_at(m, o->arg[0], c), model_at(m, o->arg[1], c), model_at(m, o->arg[2], c), out);
+                model_apply(o, model_at(m, o->arg[0], c), model_at(m, o->arg[1], c),
+                            model_at(m, o->arg[2], c), out);
             }
         }
     }
     for (uint32_t v = s->begin; v < s->end; v++) {
         const struct seg_op *o = &m->s->op[v];
         for (int64_t c = 0; o->op == SEG_STORE && c < cols; c++)
-            memcpy(model_operand(m, o->arg[1], row, c), model_at(m, o->arg[0], c), dtype_size((weft_dtype)o->dtype));
+            memcpy(model_operand(m, o->arg[1], row, c), model_at(m, o->arg[0], c),
+                   dtype_size((weft_dtype)o->dtype));
     }
 }
 
@@ -219,7 +252,8 @@ static inline void model_inner(const struct model *m, uint32_t v, int64_t cols) 
     uint64_t leaves = 0;
     for (int64_t c = 0; c < cols; c += KERN_RED_RUN, leaves++) {
         kern_red_identity(r, t, lanes, L);
-        kern_red_leaf(r, t, lanes, x + (size_t)c * dtype_size(t), MIN_OF(KERN_RED_RUN, cols - c), c);
+        kern_red_leaf(r, t, lanes, x + (size_t)c * dtype_size(t), MIN_OF(KERN_RED_RUN, cols - c),
+                      c);
         kern_red_push(r, t, stack, lanes, L, leaves);
     }
     kern_red_flush(r, t, stack, lanes, L, leaves);
@@ -233,7 +267,8 @@ static inline void model_inner(const struct model *m, uint32_t v, int64_t cols) 
 struct model_outer {
     unsigned char *leaf, *stack;
 };
-static inline void model_outer_row(const struct model *m, uint32_t v, struct model_outer *k, int64_t row) {
+static inline void model_outer_row(const struct model *m, uint32_t v, struct model_outer *k,
+                                   int64_t row) {
     const struct seg_op *o = &m->s->op[v];
     const enum kern_red r = (enum kern_red)o->arg[1];
     const weft_dtype t = (weft_dtype)o->in_type;
@@ -254,9 +289,12 @@ static inline void model_outer_end(const struct model *m, uint32_t v, struct mod
     const int64_t cols = m->t->cols;
     kern_red_flush(r, t, k->stack, k->leaf, cols, (uint64_t)((m->t->rows + 31) / 32));
     m->wide[v] = true;
-    if (kern_red_is_arg(r)) kern_red_columns(r, t, k->leaf, m->v[v], cols);
-    else if (m->t->rows == 0 && r == KERN_SUM) memset(m->v[v], 0, (size_t)cols * dtype_size(t));
-    else memcpy(m->v[v], k->leaf, (size_t)cols * dtype_size(t));
+    if (kern_red_is_arg(r))
+        kern_red_columns(r, t, k->leaf, m->v[v], cols);
+    else if (m->t->rows == 0 && r == KERN_SUM)
+        memset(m->v[v], 0, (size_t)cols * dtype_size(t));
+    else
+        memcpy(m->v[v], k->leaf, (size_t)cols * dtype_size(t));
 }
 
 static inline void model_rows(const struct model *m, struct model_outer *outer) {
@@ -268,8 +306,10 @@ static inline void model_rows(const struct model *m, struct model_outer *outer) 
             model_section(m, p, row, p->kind == SEG_ROW ? 1 : m->t->cols);
             for (uint32_t v = p->begin; v < p->end; v++) {
                 if (s->op[v].op != SEG_REDUCE) continue;
-                if (s->mode == NEST_INNER) model_inner(m, v, m->t->cols);
-                else model_outer_row(m, v, &outer[v], row);
+                if (s->mode == NEST_INNER)
+                    model_inner(m, v, m->t->cols);
+                else
+                    model_outer_row(m, v, &outer[v], row);
             }
         }
 }
@@ -281,7 +321,8 @@ static inline void model_run(const struct seg *s, const struct tile *t) {
     for (int i = 0; i < s->nop; i++) {
         m.v[i] = malloc((size_t)MAX_OF(t->cols, 1) * 8);
         if (s->op[i].op != SEG_REDUCE || s->mode != NEST_OUTER) continue;
-        const size_t state = kern_red_state((enum kern_red)s->op[i].arg[1], (weft_dtype)s->op[i].in_type, t->cols);
+        const size_t state =
+            kern_red_state((enum kern_red)s->op[i].arg[1], (weft_dtype)s->op[i].in_type, t->cols);
         outer[i].leaf = aligned_alloc(64, (state + 127) / 64 * 64);
         outer[i].stack = aligned_alloc(64, (state + 63) / 64 * 64 * 16);
     }

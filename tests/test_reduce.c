@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reduction kernels against a tree written another way: recursively, one scalar operation at a time.
+// The reduction kernels against a tree written another way: recursively, one scalar operation at a
+// time.
 #include "guard.h"
 #include "kernels/reduce/reduce.h"
 
@@ -10,8 +11,9 @@ union val {
     float f;
 };
 
-static const char *const red_names[] = {"sum", "prod",   "min",    "max",       "fmin",     "fmax",
-                                        "any", "all",    "argmin", "argmax",    "nanargmin", "nanargmax"};
+static const char *const red_names[] = {"sum",    "prod",   "min",       "max",
+                                        "fmin",   "fmax",   "any",       "all",
+                                        "argmin", "argmax", "nanargmin", "nanargmax"};
 static bool defined(enum kern_red r, weft_dtype t) {
     return (r != KERN_ANY && r != KERN_ALL) || t == WEFT_BOOL;
 }
@@ -27,13 +29,17 @@ static union val load(weft_dtype t, const void *p) {
     return v;
 }
 
-static double number(weft_dtype t, union val v) { return t == WEFT_F32 ? (double)v.f : v.d; }
+static double number(weft_dtype t, union val v) {
+    return t == WEFT_F32 ? (double)v.f : v.d;
+}
 
 static bool before(weft_dtype t, union val a, union val b) {
     if (dtype_is_float(t)) return number(t, a) < number(t, b);
     return dtype_is_signed(t) ? a.i < b.i : a.u < b.u;
 }
-static bool nan_is(weft_dtype t, union val a) { return dtype_is_float(t) && isnan(number(t, a)); }
+static bool nan_is(weft_dtype t, union val a) {
+    return dtype_is_float(t) && isnan(number(t, a));
+}
 
 // the lesser, zeros ordered; no NaN
 static union val lesser(weft_dtype t, union val a, union val b) {
@@ -52,10 +58,14 @@ static union val op(enum kern_red r, weft_dtype t, union val a, union val b) {
     switch (r) {
     case KERN_SUM:
     case KERN_PROD:
-        if (t == WEFT_BOOL) v.u = r == KERN_SUM ? a.u | b.u : a.u & b.u;
-        else if (t == WEFT_F32) v.f = r == KERN_SUM ? a.f + b.f : a.f * b.f;
-        else if (t == WEFT_F64) v.d = r == KERN_SUM ? a.d + b.d : a.d * b.d;
-        else v.u = r == KERN_SUM ? a.u + b.u : a.u * b.u;
+        if (t == WEFT_BOOL)
+            v.u = r == KERN_SUM ? a.u | b.u : a.u & b.u;
+        else if (t == WEFT_F32)
+            v.f = r == KERN_SUM ? a.f + b.f : a.f * b.f;
+        else if (t == WEFT_F64)
+            v.d = r == KERN_SUM ? a.d + b.d : a.d * b.d;
+        else
+            v.u = r == KERN_SUM ? a.u + b.u : a.u * b.u;
         return load(t, &v);
     case KERN_ANY: v.u = a.u | b.u; return v;
     case KERN_ALL: v.u = a.u & b.u; return v;
@@ -83,7 +93,8 @@ struct run {
 };
 static union val leaf_lane(const struct run *run, int64_t t, int64_t lane) {
     union val v = neutral(run->r, run->t);
-    for (int64_t e = t * run->leaf + lane; e < MIN_OF((t + 1) * run->leaf, run->count); e += run->lanes)
+    for (int64_t e = t * run->leaf + lane; e < MIN_OF((t + 1) * run->leaf, run->count);
+         e += run->lanes)
         v = op(run->r, run->t, v, load(run->t, run->x + e * run->pitch));
     return v;
 }
@@ -107,7 +118,8 @@ static union val model_inner(const struct run *run) {
     return v[0];
 }
 static int64_t model_arg(const struct run *run) {
-    const bool skip = run->r >= KERN_NANARGMIN, least = run->r == KERN_ARGMIN || run->r == KERN_NANARGMIN;
+    const bool skip = run->r >= KERN_NANARGMIN,
+               least = run->r == KERN_ARGMIN || run->r == KERN_NANARGMIN;
     int64_t best = -1;
     union val b = {0};
     for (int64_t e = 0; e < run->count; e++) {
@@ -121,8 +133,9 @@ static int64_t model_arg(const struct run *run) {
     return best;
 }
 
-// ---- the kernels, whole and cut ---------------------------------------------------------------------------
-static _Alignas(64) unsigned char stack[64 * 1024], lanes[1024], total[1024], part[64 * 1024];
+// ---- the kernels, whole and cut
+// ---------------------------------------------------------------------------
+static _Alignas(64) unsigned char stack[64 * 1024], lanes[1024], total[4096], part[64 * 1024];
 
 static int lanes_of(enum kern_red r, weft_dtype t) {
     return kern_red_is_arg(r) ? RED_ARG_LANES : kern_red_lanes(t);
@@ -149,9 +162,9 @@ static void check_result(const struct run *run, const void *state, const char *h
         return;
     }
     const union val want = model_inner(run);
-    cr_assert(same_element(run->t, &got, &want.u), "%s %s n=%lld %s: %llx, not %llx", red_names[run->r],
-              dtype_name(run->t), (long long)run->count, how, (unsigned long long)got,
-              (unsigned long long)want.u);
+    cr_assert(same_element(run->t, &got, &want.u), "%s %s n=%lld %s: %llx, not %llx",
+              red_names[run->r], dtype_name(run->t), (long long)run->count, how,
+              (unsigned long long)got, (unsigned long long)want.u);
 }
 static void check_run(const struct run *run) {
     const int64_t leaves = (run->count + KERN_RED_RUN - 1) / KERN_RED_RUN;
@@ -170,11 +183,12 @@ static void check_run(const struct run *run) {
     }
 }
 
-static const int64_t odd_lengths[] = {255,  256,  257,  511,   512,   1000,  1023,  1024, 1025,
-                                      2047, 2048, 2049, 3072,  5000,  7168,  32767, 32768, 32769,
-                                      33793, 40000};
+static const int64_t odd_lengths[] = {255,  256,   257,   511,   512,   1000, 1023,
+                                      1024, 1025,  2047,  2048,  2049,  3072, 5000,
+                                      7168, 32767, 32768, 32769, 33793, 40000};
 
-// all lengths below 200 at the end of a page, then the odd ones; special, random and moderate values
+// all lengths below 200 at the end of a page, then the odd ones; special, random and moderate
+// values
 static void check_lengths(enum kern_red r, weft_dtype t, struct guard *g) {
     uint64_t seed = (uint64_t)r * 100 + t;
     const size_t size = dtype_size(t);
@@ -182,7 +196,8 @@ static void check_lengths(enum kern_red r, weft_dtype t, struct guard *g) {
         const int64_t n = i < 200 ? i : odd_lengths[i - 200];
         for (int kind = 0; kind < 3; kind++) {
             if (i >= 200 && kind != (i + (int)r + (int)t) % 3) continue; // long runs: one of them
-            struct run run = {r, t, guard_end(g, (size_t)n * size), n, KERN_RED_RUN, 0, (int64_t)size};
+            struct run run = {
+                r, t, guard_end(g, (size_t)n * size), n, KERN_RED_RUN, 0, (int64_t)size};
             run.lanes = lanes_of(r, t);
             for (int64_t e = 0; e < n; e++)
                 random_element(t, kind, &seed, (void *)(uintptr_t)(run.x + e * run.pitch));
@@ -195,11 +210,13 @@ Test(reduce, inner_matches_the_tree) {
     struct guard g = guard_new(sizeof(double) * 40000);
     for (int r = 0; r < KERN_RED__N; r++)
         for (int t = 0; t < WEFT_DTYPE__N; t++)
-            if (defined((enum kern_red)r, (weft_dtype)t)) check_lengths((enum kern_red)r, (weft_dtype)t, &g);
+            if (defined((enum kern_red)r, (weft_dtype)t))
+                check_lengths((enum kern_red)r, (weft_dtype)t, &g);
     guard_free(&g);
 }
 
-// ---- outer: rows -------------------------------------------------------------------------------------------
+// ---- outer: rows
+// -------------------------------------------------------------------------------------------
 static void outer_state(const struct run *run, int64_t cols, void *out) {
     const int64_t leaves = (run->count + KERN_RED_ROWS - 1) / KERN_RED_ROWS;
     for (int64_t t = 0; t < leaves; t++) {
@@ -225,12 +242,13 @@ static void check_outer(enum kern_red r, weft_dtype t, int64_t rows, int64_t col
         const int64_t leaves = (rows + KERN_RED_ROWS - 1) / KERN_RED_ROWS;
         if (kern_red_is_arg(r)) {
             const int64_t want = model_arg(&run);
-            cr_assert(memcmp(&want, columns + 8 * c, 8) == 0, "%s %s rows %lld column %lld", red_names[r],
-                      dtype_name(t), (long long)rows, (long long)c);
+            cr_assert(memcmp(&want, columns + 8 * c, 8) == 0, "%s %s rows %lld column %lld",
+                      red_names[r], dtype_name(t), (long long)rows, (long long)c);
         } else {
             union val want = tree(&run, 0, leaves, 0);
-            cr_assert(same_element(t, total + (size_t)c * size, &want), "%s %s rows %lld column %lld",
-                      red_names[r], dtype_name(t), (long long)rows, (long long)c);
+            cr_assert(same_element(t, total + (size_t)c * size, &want),
+                      "%s %s rows %lld column %lld", red_names[r], dtype_name(t), (long long)rows,
+                      (long long)c);
         }
     }
 }
@@ -246,7 +264,8 @@ Test(reduce, outer_matches_the_tree) {
                                 cols[i % COUNT_OF(cols)]);
 }
 
-// ---- every instruction set, every step, any alignment ------------------------------------------------------
+// ---- every instruction set, every step, any alignment
+// ------------------------------------------------------
 static red_find *const levels[][3] = {
     {kern_red_ints_base, kern_red_floats_base, kern_red_args_base},
 #ifdef __x86_64__
@@ -257,8 +276,8 @@ static red_find *const levels[][3] = {
 static const struct red_kind *kind_at(int level, enum kern_red r, weft_dtype t) {
     return levels[level][kern_red_is_arg(r) ? 2 : dtype_is_float(t)](r, t);
 }
-static void step(const struct red_kind *k, enum kern_red r, weft_dtype t, const unsigned char *x, int64_t n,
-                 unsigned char *out) {
+static void step(const struct red_kind *k, enum kern_red r, weft_dtype t, const unsigned char *x,
+                 int64_t n, unsigned char *out) {
     const int L = lanes_of(r, t);
     _Alignas(64) unsigned char a[1024], b[1024];
     kern_red_identity(r, t, a, L);
@@ -285,19 +304,23 @@ static void check_levels(enum kern_red r, weft_dtype t) {
             memset(got, 0, sizeof got);
             step(kind_at(level, r, t), r, t, at, n, got);
             for (size_t i = 0; i < (kern_red_is_arg(r) ? 1 : (size_t)lanes_of(r, t)); i++)
-                cr_assert(kern_red_is_arg(r) ? memcmp(got, want, 8) == 0
-                                             : same_element(t, got + i * dtype_size(t), want + i * dtype_size(t)),
-                          "%s %s level %d n %lld lane %zu", red_names[r], dtype_name(t), level, (long long)n, i);
+                cr_assert(kern_red_is_arg(r)
+                              ? memcmp(got, want, 8) == 0
+                              : same_element(t, got + i * dtype_size(t), want + i * dtype_size(t)),
+                          "%s %s level %d n %lld lane %zu", red_names[r], dtype_name(t), level,
+                          (long long)n, i);
         }
     }
 }
 Test(reduce, all_instruction_sets_agree) {
     for (int r = 0; r < KERN_RED__N; r++)
         for (int t = 0; t < WEFT_DTYPE__N; t++)
-            if (defined((enum kern_red)r, (weft_dtype)t)) check_levels((enum kern_red)r, (weft_dtype)t);
+            if (defined((enum kern_red)r, (weft_dtype)t))
+                check_levels((enum kern_red)r, (weft_dtype)t);
 }
 
-// ---- known answers -----------------------------------------------------------------------------------------
+// ---- known answers
+// -----------------------------------------------------------------------------------------
 static double reduce_f32(enum kern_red r, const float *x, int64_t n) {
     struct run run = {r, WEFT_F32, (const unsigned char *)x, n, KERN_RED_RUN, 64, 4};
     float v;
@@ -305,7 +328,9 @@ static double reduce_f32(enum kern_red r, const float *x, int64_t n) {
     kern_red_fold(r, WEFT_F32, total, &v);
     return (double)v;
 }
-static double sum_f32(const float *x, int64_t n) { return reduce_f32(KERN_SUM, x, n); }
+static double sum_f32(const float *x, int64_t n) {
+    return reduce_f32(KERN_SUM, x, n);
+}
 
 Test(reduce, f32_sums_do_not_stall) {
     const int64_t n = (int64_t)1 << 25;

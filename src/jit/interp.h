@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The interpreter's form of a body: sections as lists of acts over places. A place is an address that the
-// run keeps in a table: a strip of scratch, one element of scratch (a cell), or where an operand now stands.
+// The interpreter's form of a body: sections as lists of acts over places. A place is an address
+// that the run keeps in a table: a strip of scratch, one element of scratch (a cell), or where an
+// operand now stands.
 #ifndef WEFT_JIT_INTERP_H
 #define WEFT_JIT_INTERP_H
 
@@ -36,9 +37,9 @@ struct stream {
     uint8_t step; // bytes from column to column: its element size, 0 for one element a row
 };
 struct part {
-    uint8_t kind;                        // enum seg_kind
-    bool row_values;                     // FIN: reads values of the ROW section
-    uint32_t head, body, end;            // acts [head, body) on one element when a row begins, [body, end)
+    uint8_t kind;             // enum seg_kind
+    bool row_values;          // FIN: reads values of the ROW section
+    uint32_t head, body, end; // acts [head, body) on one element when a row begins, [body, end)
     uint32_t spread_begin, spread_end;
     uint32_t stream_begin, stream_end;
     uint16_t red_begin, red_end;
@@ -55,7 +56,7 @@ struct reduction {
 struct interp_form {
     size_t bytes, scratch;
     enum nest_mode mode;
-    uint32_t width;      // elements of a strip
+    uint32_t width; // elements of a strip
     size_t strip_bytes;
     uint32_t noperand, ncell, nstrip, nspread, nred, npart;
     size_t cells, spread_state, strips;

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: MIT
-// The interpreter's form of a body. In: a seg; out: one block of acts with kernels resolved and places
-// assigned, and the size of the scratch they need.
+// The interpreter's form of a body. In: a seg; out: one block of acts with kernels resolved and
+// places assigned, and the size of the scratch they need.
 //
-// Within an ELEM or FIN section a value lives in a strip from its definition to its last use; strips are
-// reused at once, so that a body works within the first-level cache. Operands that are vectors are read
-// where they are, except bools (any non-zero byte is true). An output may be the memory of an input, so
-// nothing is written to an output before the last act that reads an operand in the same strip: the
-// act that makes a stored value writes it in place if no such read follows, otherwise the value waits
-// in a strip and is copied at the end. Values of ROW sections and reductions of rows live in cells.
+// Within an ELEM or FIN section a value lives in a strip from its definition to its last use;
+// strips are reused at once, so that a body works within the first-level cache. Operands that are
+// vectors are read where they are, except bools (any non-zero byte is true). An output may be the
+// memory of an input, so nothing is written to an output before the last act that reads an operand
+// in the same strip: the act that makes a stored value writes it in place if no such read follows,
+// otherwise the value waits in a strip and is copied at the end. Values of ROW sections and
+// reductions of rows live in cells.
 #include "interp.h"
 
 #include <assert.h>
 
 // While the counts are unknown a place is its kind and its number among them.
 enum {
-    PLACE_OPERAND, PLACE_CELL, PLACE_STRIP, PLACE_SPREAD, PLACE_RESULT, PLACE__N,
+    PLACE_OPERAND,
+    PLACE_CELL,
+    PLACE_STRIP,
+    PLACE_SPREAD,
+    PLACE_RESULT,
+    PLACE__N,
     PLACE_SHIFT = 28
 };
 #define PLACE(kind, i) ((uint32_t)(kind) << PLACE_SHIFT | (uint32_t)(i))
@@ -34,8 +40,8 @@ struct maker {
     uint32_t *free;      // stack of strips that are free
     uint32_t nfree;
     uint32_t section, begin; // the section under way and its first instruction
-    bool outside;        // it reads cells made before it
-    size_t biggest;      // element of a value
+    bool outside;            // it reads cells made before it
+    size_t biggest;          // element of a value
 };
 
 static const struct {
@@ -47,19 +53,24 @@ static const struct {
 #include "../ir/ops.def"
 };
 
-static bool is_map(const struct seg_op *o) { return o->op < IR_OP__N && op_facts[o->op].arity > 0; }
+static bool is_map(const struct seg_op *o) {
+    return o->op < IR_OP__N && op_facts[o->op].arity > 0;
+}
 static int arity_of(const struct seg_op *o) {
     if (o->op == SEG_LOAD) return 0;
     return is_map(o) ? op_facts[o->op].arity : 1;
 }
-static uint8_t size_of(uint8_t dtype) { return (uint8_t)dtype_size((weft_dtype)dtype); }
+static uint8_t size_of(uint8_t dtype) {
+    return (uint8_t)dtype_size((weft_dtype)dtype);
+}
 
 static struct act *add_act(struct maker *m, enum act_kind kind) {
     struct act *a = &m->f->act[m->nact++];
     *a = (struct act){.kind = (uint8_t)kind};
     return a;
 }
-static void add_copy(struct maker *m, enum act_kind kind, uint32_t out, uint32_t from, uint8_t size) {
+static void add_copy(struct maker *m, enum act_kind kind, uint32_t out, uint32_t from,
+                     uint8_t size) {
     struct act *a = add_act(m, kind);
     a->out = out;
     a->a = a->b = a->c = from;
@@ -87,21 +98,26 @@ static bool add_map(struct maker *m, const struct seg_op *o, uint32_t out, const
     a->a = in[0];
     a->b = n > 1 ? in[1] : in[0];
     a->c = n > 2 ? in[2] : in[0];
-    a->fn.strip = strip_find((enum ir_op)o->op, (weft_dtype)o->in_type, (weft_dtype)o->dtype, m->isa);
+    a->fn.strip =
+        strip_find((enum ir_op)o->op, (weft_dtype)o->in_type, (weft_dtype)o->dtype, m->isa);
     if (a->fn.strip) return true;
     const int family = op_facts[o->op].family;
     const struct kern_row *row =
-        family == KERN_FAMILY__N ? NULL
-                                 : kern_find((enum kern_family)family, (weft_dtype)o->in_type, m->isa);
+        family == KERN_FAMILY__N
+            ? NULL
+            : kern_find((enum kern_family)family, (weft_dtype)o->in_type, m->isa);
     if (!row) return false;
     a->kind = ACT_KERNEL;
     a->fn.kernel = row->fn;
     return true;
 }
 
-// ---- ROW sections -------------------------------------------------------------------------------------------
+// ---- ROW sections
+// -------------------------------------------------------------------------------------------
 
-static uint32_t new_cell(struct maker *m) { return PLACE(PLACE_CELL, m->f->ncell++); }
+static uint32_t new_cell(struct maker *m) {
+    return PLACE(PLACE_CELL, m->f->ncell++);
+}
 
 static void load_cell(struct maker *m, uint32_t v) {
     const struct seg_op *o = &m->seg->op[v];
@@ -120,7 +136,8 @@ static bool make_row_op(struct maker *m, uint32_t v) {
     }
     if (o->op == SEG_STORE) {
         add_stream(m, o->arg[1]);
-        add_copy(m, ACT_PUT, PLACE(PLACE_OPERAND, o->arg[1]), m->place[o->arg[0]], size_of(o->dtype));
+        add_copy(m, ACT_PUT, PLACE(PLACE_OPERAND, o->arg[1]), m->place[o->arg[0]],
+                 size_of(o->dtype));
         return true;
     }
     for (int i = 0; i < arity_of(o); i++)
@@ -129,13 +146,15 @@ static bool make_row_op(struct maker *m, uint32_t v) {
     return is_map(o) && add_map(m, o, m->place[v], in);
 }
 
-// ---- ELEM and FIN sections -----------------------------------------------------------------------------------
+// ---- ELEM and FIN sections
+// -----------------------------------------------------------------------------------
 
 static uint32_t take_strip(struct maker *m) {
     return m->nfree ? m->free[--m->nfree] : PLACE(PLACE_STRIP, m->f->nstrip++);
 }
 
-// Where an act finds value v: in its strip or operand, in the result of a reduction, or spread from a cell.
+// Where an act finds value v: in its strip or operand, in the result of a reduction, or spread from
+// a cell.
 static uint32_t find_value(struct maker *m, uint32_t v) {
     const uint32_t p = m->place[v];
     if (PLACE_KIND(p) != PLACE_CELL) return p;
@@ -158,7 +177,8 @@ static void release(struct maker *m, uint32_t v, uint32_t i) {
 
 static bool is_direct_load(const struct maker *m, uint32_t v) {
     const struct seg_op *o = &m->seg->op[v];
-    return o->op == SEG_LOAD && m->seg->operand[o->arg[0]].cls == NEST_UNIT && o->dtype != WEFT_BOOL;
+    return o->op == SEG_LOAD && m->seg->operand[o->arg[0]].cls == NEST_UNIT &&
+           o->dtype != WEFT_BOOL;
 }
 
 // What a section needs to know before its acts are made.
@@ -174,7 +194,8 @@ static struct section_facts study(struct maker *m, const struct seg_section *s) 
         const struct seg_op *o = &m->seg->op[i];
         m->last[i] = i;
         k.nstore += o->op == SEG_STORE;
-        if (o->op == SEG_LOAD && m->seg->operand[o->arg[0]].cls == NEST_UNIT && o->dtype == WEFT_BOOL)
+        if (o->op == SEG_LOAD && m->seg->operand[o->arg[0]].cls == NEST_UNIT &&
+            o->dtype == WEFT_BOOL)
             k.last_read = i;
         for (int j = 0; j < arity_of(o); j++) {
             if (o->arg[j] < s->begin) continue;
@@ -186,7 +207,8 @@ static struct section_facts study(struct maker *m, const struct seg_section *s) 
         const uint32_t v = m->seg->op[i].arg[0];
         if (m->seg->op[i].op != SEG_STORE || v < s->begin) continue;
         m->last[v] = s->end;
-        if (is_direct_load(m, v)) k.last_read = MAX_OF(k.last_read, v); // may be copied where it is loaded
+        if (is_direct_load(m, v))
+            k.last_read = MAX_OF(k.last_read, v); // may be copied where it is loaded
     }
     return k;
 }
@@ -211,8 +233,10 @@ static void make_load(struct maker *m, const struct section_facts *k, uint32_t v
     const bool copy = k->nstore > 1 && m->last[v] == k->end;
     if (o->dtype != WEFT_BOOL && !copy) return;
     m->place[v] = take_strip(m);
-    if (o->dtype == WEFT_BOOL) add_normalise(m, m->place[v], from);
-    else add_copy(m, ACT_COPY, m->place[v], from, size_of(o->dtype));
+    if (o->dtype == WEFT_BOOL)
+        add_normalise(m, m->place[v], from);
+    else
+        add_copy(m, ACT_COPY, m->place[v], from, size_of(o->dtype));
     release(m, v, v);
 }
 
@@ -274,9 +298,12 @@ static bool make_vectors(struct maker *m, const struct seg_section *s, struct pa
         m->free[m->nfree++] = PLACE(PLACE_STRIP, m->f->nstrip - 1 - i);
     for (uint32_t v = s->begin; v < s->end; v++) {
         const struct seg_op *o = &m->seg->op[v];
-        if (o->op == SEG_LOAD) make_load(m, &k, v);
-        else if (o->op == SEG_REDUCE) make_reduce(m, v);
-        else if (o->op != SEG_STORE && (!is_map(o) || !make_map(m, &k, v))) return false;
+        if (o->op == SEG_LOAD)
+            make_load(m, &k, v);
+        else if (o->op == SEG_REDUCE)
+            make_reduce(m, v);
+        else if (o->op != SEG_STORE && (!is_map(o) || !make_map(m, &k, v)))
+            return false;
     }
     make_stores(m, &k);
     return true;
@@ -306,7 +333,8 @@ static bool make_section(struct maker *m, uint32_t number) {
     return true;
 }
 
-// ---- the layout of scratch -----------------------------------------------------------------------------------
+// ---- the layout of scratch
+// -----------------------------------------------------------------------------------
 
 static size_t carve(size_t *at, size_t bytes) {
     const size_t here = *at;
@@ -314,8 +342,8 @@ static size_t carve(size_t *at, size_t bytes) {
     return here;
 }
 
-// As wide as fits comfortably in the first-level cache beside the operands, but a divisor of a leaf and a
-// multiple of its lanes, so that leaves are accumulated strip by strip.
+// As wide as fits comfortably in the first-level cache beside the operands, but a divisor of a leaf
+// and a multiple of its lanes, so that leaves are accumulated strip by strip.
 static uint32_t choose_width(const struct maker *m, size_t l1) {
     const struct interp_form *f = m->f;
     size_t vectors = f->nstrip + f->nspread + (f->mode == NEST_OUTER ? 2 * f->nred : 0);
@@ -378,7 +406,8 @@ static void number_places(struct interp_form *f, uint32_t nact, uint32_t nspread
 #undef NUMBER
 }
 
-// ---- memory ---------------------------------------------------------------------------------------------------
+// ---- memory
+// ---------------------------------------------------------------------------------------------------
 
 // One block for the form: at most two acts an instruction, three spreads, one stream.
 static struct interp_form *new_form(const struct seg *s, const struct base_alloc *a) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From an operation, its types and an instruction set to the strip loop that does it. The loops of each
-// instruction set come from the same sources (strips/*.c) and give the same bits; a level that the
-// build does not have is served by the one below.
+// From an operation, its types and an instruction set to the strip loop that does it. The loops of
+// each instruction set come from the same sources (strips/*.c) and give the same bits; a level that
+// the build does not have is served by the one below.
 #include "strips/strip.h"
 
 struct variant {
@@ -9,8 +9,10 @@ struct variant {
     strip_casts *casts;
 };
 #define VARIANT(level)                                                                             \
-    {strip_bool_##level, strip_signed_##level, strip_unsigned_##level, strip_float_##level,        \
-     strip_cast_##level}
+    {                                                                                              \
+        strip_bool_##level, strip_signed_##level, strip_unsigned_##level, strip_float_##level,     \
+            strip_cast_##level                                                                     \
+    }
 static const struct variant variants[] = {
     VARIANT(base),
 #ifdef __x86_64__

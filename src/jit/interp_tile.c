@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Runs an interpreter's form over one tile. In: the form and a tile; out: what the body stores, or partial
-// states of its reductions. Strips are short enough to stay in the first-level cache, so the cost over
-// machine code is a call an operation and strip, and the loads and stores of intermediate values there.
+// Runs an interpreter's form over one tile. In: the form and a tile; out: what the body stores, or
+// partial states of its reductions. Strips are short enough to stay in the first-level cache, so
+// the cost over machine code is a call an operation and strip, and the loads and stores of
+// intermediate values there.
 //
-// Every address an act needs is in a table of places at the start of scratch; operands move along it as
-// the run walks over strips and rows, the rest stands still. Reductions follow the tree of kern.h: rows
-// (INNER) accumulate leaves strip by strip; columns (OUTER) are done a panel of one strip's width at a
-// time, so that states and the counter's top stay in cache. Nothing is allocated and nothing recurses.
+// Every address an act needs is in a table of places at the start of scratch; operands move along
+// it as the run walks over strips and rows, the rest stands still. Reductions follow the tree of
+// kern.h: rows (INNER) accumulate leaves strip by strip; columns (OUTER) are done a panel of one
+// strip's width at a time, so that states and the counter's top stay in cache. Nothing is allocated
+// and nothing recurses.
 #include "interp.h"
 
 struct run {
@@ -17,8 +19,12 @@ struct run {
     bool put; // stores of ROW sections happen
 };
 
-static enum kern_red kind_of(const struct reduction *r) { return (enum kern_red)r->kind; }
-static weft_dtype type_of(const struct reduction *r) { return (weft_dtype)r->dtype; }
+static enum kern_red kind_of(const struct reduction *r) {
+    return (enum kern_red)r->kind;
+}
+static weft_dtype type_of(const struct reduction *r) {
+    return (weft_dtype)r->dtype;
+}
 
 static void set_places(struct run *r) {
     const struct interp_form *f = r->f;
@@ -30,7 +36,8 @@ static void set_places(struct run *r) {
     memset(r->scratch + f->spread_state, 0, f->nspread * sizeof(struct spread_state));
 }
 
-// ---- acts ---------------------------------------------------------------------------------------------------
+// ---- acts
+// ---------------------------------------------------------------------------------------------------
 
 static void copy(const struct run *r, const struct act *a, size_t n) {
     char *out = r->place[a->out];
@@ -49,8 +56,8 @@ static void copy_one(const struct run *r, const struct act *a) {
     }
 }
 
-// n elements into the lanes of a leaf (INNER) or one row into the columns' states (OUTER); e numbers the
-// first element or the row in the whole run
+// n elements into the lanes of a leaf (INNER) or one row into the columns' states (OUTER); e
+// numbers the first element or the row in the whole run
 static void reduce(const struct run *r, const struct act *a, size_t n, int64_t e) {
     const struct reduction *d = &r->f->red[a->red];
     char *state = r->scratch + d->state;
@@ -76,7 +83,8 @@ static void run_acts(const struct run *r, uint32_t begin, uint32_t end, size_t n
     }
 }
 
-// ---- rows -----------------------------------------------------------------------------------------------------
+// ---- rows
+// -----------------------------------------------------------------------------------------------------
 
 static void fill(char *out, const char *cell, size_t size, size_t n) {
     const size_t bytes = n * size;
@@ -116,7 +124,8 @@ static void set_operands(const struct run *r, const struct part *p, int64_t row,
     }
 }
 
-// Makes a section ready for a row from column col on: operands, and what is the same for all columns.
+// Makes a section ready for a row from column col on: operands, and what is the same for all
+// columns.
 static void enter(const struct run *r, const struct part *p, int64_t row, int64_t col) {
     set_operands(r, p, row, col);
     run_acts(r, p->head, p->body, 1, 0);
@@ -128,7 +137,8 @@ static void run_row_section(const struct run *r, const struct part *p, int64_t r
     run_acts(r, p->body, p->end, 1, 0);
 }
 
-// ---- MAP --------------------------------------------------------------------------------------------------------
+// ---- MAP
+// --------------------------------------------------------------------------------------------------------
 
 static void map_row(const struct run *r, const struct part *p, int64_t row) {
     const int64_t width = r->f->width, cols = r->t->cols;
@@ -143,12 +153,15 @@ static void run_map(const struct run *r) {
     for (int64_t row = 0; row < r->t->rows; row++)
         for (uint32_t i = 0; i < r->f->npart; i++) {
             const struct part *p = &r->f->part[i];
-            if (p->kind == SEG_ROW) run_row_section(r, p, row);
-            else map_row(r, p, row);
+            if (p->kind == SEG_ROW)
+                run_row_section(r, p, row);
+            else
+                map_row(r, p, row);
         }
 }
 
-// ---- INNER ------------------------------------------------------------------------------------------------------
+// ---- INNER
+// ------------------------------------------------------------------------------------------------------
 
 static void begin_leaf(const struct run *r, const struct part *p) {
     for (uint32_t i = p->red_begin; i < p->red_end; i++) {
@@ -159,7 +172,8 @@ static void begin_leaf(const struct run *r, const struct part *p) {
 static void push_leaf(const struct run *r, const struct part *p, uint64_t leaf) {
     for (uint32_t i = p->red_begin; i < p->red_end; i++) {
         const struct reduction *d = &r->f->red[i];
-        kern_red_push(kind_of(d), type_of(d), r->scratch + d->stack, r->scratch + d->state, d->lanes, leaf);
+        kern_red_push(kind_of(d), type_of(d), r->scratch + d->stack, r->scratch + d->state,
+                      d->lanes, leaf);
     }
 }
 
@@ -202,9 +216,12 @@ static void reduce_row(const struct run *r, const struct part *p, int64_t row) {
 static void inner_row(const struct run *r, int64_t row) {
     for (uint32_t i = 0; i < r->f->npart; i++) {
         const struct part *p = &r->f->part[i];
-        if (p->kind == SEG_ROW) run_row_section(r, p, row);
-        else if (p->red_begin == p->red_end) map_row(r, p, row);
-        else reduce_row(r, p, row);
+        if (p->kind == SEG_ROW)
+            run_row_section(r, p, row);
+        else if (p->red_begin == p->red_end)
+            map_row(r, p, row);
+        else
+            reduce_row(r, p, row);
     }
 }
 
@@ -226,7 +243,8 @@ static void run_inner(const struct run *r) {
         inner_row(r, row);
 }
 
-// ---- OUTER ------------------------------------------------------------------------------------------------------
+// ---- OUTER
+// ------------------------------------------------------------------------------------------------------
 
 struct panel {
     int64_t col, n;
@@ -240,8 +258,8 @@ static void reduce_panel(const struct run *r, struct panel c) {
     for (int64_t row = 0; row < rows; row++) {
         if (row % KERN_RED_ROWS == 0)
             for (uint32_t i = 0; i < f->nred; i++)
-                kern_red_identity(kind_of(&f->red[i]), type_of(&f->red[i]), r->scratch + f->red[i].state,
-                                  c.n);
+                kern_red_identity(kind_of(&f->red[i]), type_of(&f->red[i]),
+                                  r->scratch + f->red[i].state, c.n);
         for (uint32_t i = 0; i < f->npart; i++) {
             const struct part *p = &f->part[i];
             if (p->kind == SEG_ROW) run_row_section(r, p, row);
@@ -272,7 +290,8 @@ static void save_panel(const struct run *r, struct panel c) {
         char *from = r->scratch + d->total, *to = r->t->state[i];
         memcpy(to + (size_t)c.col * size, from, (size_t)c.n * size);
         if (d->arg)
-            memcpy(indices_of(d, to, r->t->cols) + 8 * c.col, indices_of(d, from, c.n), 8 * (size_t)c.n);
+            memcpy(indices_of(d, to, r->t->cols) + 8 * c.col, indices_of(d, from, c.n),
+                   8 * (size_t)c.n);
     }
 }
 
@@ -284,7 +303,8 @@ static void load_panel(const struct run *r, struct panel c) {
         char *from = r->t->state[i], *to = r->scratch + d->total;
         memcpy(to, from + (size_t)c.col * size, (size_t)c.n * size);
         if (d->arg)
-            memcpy(indices_of(d, to, c.n), indices_of(d, from, r->t->cols) + 8 * c.col, 8 * (size_t)c.n);
+            memcpy(indices_of(d, to, c.n), indices_of(d, from, r->t->cols) + 8 * c.col,
+                   8 * (size_t)c.n);
     }
 }
 
@@ -296,7 +316,8 @@ static void finish_panel(const struct run *r, struct panel c) {
         const struct reduction *d = &f->red[i];
         char *total = r->scratch + d->total;
         r->place[d->result] = d->arg ? r->scratch + d->indices : total;
-        if (d->arg) kern_red_columns(kind_of(d), type_of(d), total, r->place[d->result], c.n);
+        if (d->arg)
+            kern_red_columns(kind_of(d), type_of(d), total, r->place[d->result], c.n);
         else if (is_empty_sum(d, r->t->mode == TILE_FINISH ? 1 : r->t->rows))
             memset(total, 0, (size_t)c.n * dtype_size(type_of(d)));
     }
@@ -314,10 +335,14 @@ static void run_outer(const struct run *r) {
     const int64_t width = r->f->width, cols = r->t->cols;
     for (int64_t col = 0; col < cols; col += width) {
         const struct panel c = {col, MIN_OF(width, cols - col)};
-        if (r->t->mode == TILE_FINISH) load_panel(r, c);
-        else reduce_panel(r, c);
-        if (r->t->mode == TILE_PARTIAL) save_panel(r, c);
-        else finish_panel(r, c);
+        if (r->t->mode == TILE_FINISH)
+            load_panel(r, c);
+        else
+            reduce_panel(r, c);
+        if (r->t->mode == TILE_PARTIAL)
+            save_panel(r, c);
+        else
+            finish_panel(r, c);
     }
 }
 

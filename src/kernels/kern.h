@@ -117,7 +117,7 @@ void kern_red_identity(enum kern_red r, weft_dtype t, void *state, int64_t n);
 // older[i] = older[i] OP newer[i]
 void kern_red_combine(enum kern_red r, weft_dtype t, void *older, const void *newer, int64_t n);
 // inner: accumulate one leaf (count <= KERN_RED_RUN elements, first = index of the first) into L lanes
-// that hold the identity
+// that hold the identity. A leaf may also come in pieces, each but the last a multiple of 64 elements.
 void kern_red_leaf(enum kern_red r, weft_dtype t, void *lanes, const void *x, int64_t count,
                    int64_t first);
 // outer: accumulate one row of n columns, index e of the run, into n lanes

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Reductions in the fixed tree of kern.h: the steps by dtype and instruction set, and the binary counter.
+// Reductions in the fixed tree of kern.h: the steps by dtype and instruction set, and the binary
+// counter.
 //
-// The steps are compiled once per instruction set (reduce/*.c) with the order of operations written out,
-// so all give the same bits and a context's cap on the instruction set does not matter; the best one
-// is looked up once per process. A partial state is a vector of lanes (or columns), for arg-reductions
-// followed by their indices. Counting partial states in binary combines neighbours of equal size only,
-// which is why any cut at whole powers of two of leaves gives the same tree.
+// The steps are compiled once per instruction set (reduce/*.c) with the order of operations written
+// out, so all give the same bits and a context's cap on the instruction set does not matter; the
+// best one is looked up once per process. A partial state is a vector of lanes (or columns), for
+// arg-reductions followed by their indices. Counting partial states in binary combines neighbours
+// of equal size only, which is why any cut at whole powers of two of leaves gives the same tree.
 #include "reduce/reduce.h"
 
 #include <assert.h>
 #include <stdatomic.h>
 
-#define TABLES(level) {kern_red_ints_##level, kern_red_floats_##level, kern_red_args_##level}
+#define TABLES(level)                                                                              \
+    { kern_red_ints_##level, kern_red_floats_##level, kern_red_args_##level }
 static red_find *const tables[][3] = {
     [KERN_BASE] = TABLES(base),
 #ifdef __x86_64__
@@ -42,7 +44,8 @@ size_t kern_red_state(enum kern_red r, weft_dtype t, int64_t n) {
     return kern_red_is_arg(r) ? values + (size_t)n * sizeof(int64_t) : values;
 }
 
-// ---- identities ----------------------------------------------------------------------------------------
+// ---- identities
+// ----------------------------------------------------------------------------------------
 
 static uint64_t least_bits(weft_dtype t) {
     if (t == WEFT_F32) return 0xff800000u;
@@ -93,7 +96,8 @@ void kern_red_identity(enum kern_red r, weft_dtype t, void *state, int64_t n) {
     if (kern_red_is_arg(r)) fill((char *)state + values_bytes(t, n), 8, (uint64_t)INT64_MAX, n);
 }
 
-// ---- steps -----------------------------------------------------------------------------------------------
+// ---- steps
+// -----------------------------------------------------------------------------------------------
 
 void kern_red_combine(enum kern_red r, weft_dtype t, void *older, const void *newer, int64_t n) {
     find(r, t)->combine(older, newer, n);
@@ -121,8 +125,9 @@ void kern_red_columns(enum kern_red r, weft_dtype t, const void *state, void *ou
     }
 }
 
-// ---- the counter -------------------------------------------------------------------------------------------
-// The stack holds one state per bit set in the number of states pushed, largest first.
+// ---- the counter
+// ------------------------------------------------------------------------------------------- The
+// stack holds one state per bit set in the number of states pushed, largest first.
 
 void kern_red_push(enum kern_red r, weft_dtype t, void *stack, const void *state, int64_t n,
                    uint64_t index) {

@@ -16,7 +16,7 @@ static const struct absent absent_meaning;
 #define NA absent_meaning
 #define KERN absent_meaning
 #define CAST absent_meaning
-#define VALUE(e) _Generic((e), struct absent: 0, default: (e))
-#define PRESENT(e) _Generic((e), struct absent: 0, default: 1)
+#define VALUE(e) _Generic((e), struct absent : 0, default : (e))
+#define PRESENT(e) _Generic((e), struct absent : 0, default : 1)
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a reduction over one dtype consists of, and where the tables of each instruction set are. Inside
-// the kernels room only; kern.h is the door.
+// What a reduction over one dtype consists of, and where the tables of each instruction set are.
+// Inside the kernels room only; kern.h is the door.
 #ifndef WEFT_KERN_REDUCE_H
 #define WEFT_KERN_REDUCE_H
 
@@ -23,10 +23,13 @@ extern red_find kern_red_ints_avx512, kern_red_floats_avx512, kern_red_args_avx5
 #define RED_JOIN2_(a, b) a##_##b
 #define RED_JOIN2(a, b) RED_JOIN2_(a, b)
 // the functions of reduction name on the type spelled t
-#define RED_KIND(name, t) {name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t}
+#define RED_KIND(name, t)                                                                          \
+    { name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t }
 
 #define RED_ARG_LANES 32
-static inline int64_t red_padded(int64_t bytes) { return (bytes + 63) & ~(int64_t)63; }
+static inline int64_t red_padded(int64_t bytes) {
+    return (bytes + 63) & ~(int64_t)63;
+}
 
 // Elements in memory of any alignment.
 #define RED_ANY_ALIGN __attribute__((aligned(1), may_alias))
