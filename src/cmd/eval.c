@@ -28,6 +28,9 @@ static int to_files(struct job *j, const struct options *o) {
     if (n != o->nout)
         return cmd_fail("-o is given %d time%s, the expression has %d result%s", o->nout,
                         o->nout == 1 ? "" : "s", n, n == 1 ? "" : "s");
+    for (int i = 1; i < n; i++)
+        for (int k = 0; k < i; k++)
+            if (strcmp(o->out[i], o->out[k]) == 0) return cmd_fail("%s: given for two results", o->out[i]);
     for (int i = 0; i < n; i++) {
         const weft_expr *x = j->results.at[i];
         if (!npy_create(o->out[i], weft_expr_dtype(x), weft_expr_rank(x), weft_expr_dims(x),

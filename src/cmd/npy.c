@@ -163,9 +163,10 @@ static bool find_header(struct header *h, const unsigned char *p, size_t size) {
     }
     h->len = (size_t)p[8] | (size_t)p[9] << 8;
     if (p[6] > 1 && size >= 12) h->len |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
-    if (h->len > MAX_HEADER || size < h->offset || h->len > size - h->offset) {
-        cmd_fail("%s: the header should have %zu bytes, the file ends or they are too many",
-                 h->path, h->len);
+    size_t have = size < h->offset ? 0 : size - h->offset;
+    if (h->len > MAX_HEADER || h->len > have) {
+        cmd_fail("%s: byte 8: the header says it has %zu bytes; %s", h->path, h->len,
+                 h->len > MAX_HEADER ? "no header is so long" : "the file ends before");
         return false;
     }
     h->text = (const char *)p + h->offset;
@@ -174,11 +175,11 @@ static bool find_header(struct header *h, const unsigned char *p, size_t size) {
 
 // ---- the data ---------------------------------------------------------------------------------
 static void set_strides(const struct header *h, weft_array *a) {
-    int64_t step = (int64_t)weft_dtype_size(h->dtype);
+    uint64_t step = weft_dtype_size(h->dtype); // wraps only where no element is
     if (!h->fortran) return;
     for (int i = 0; i < h->rank; i++) {
-        a->strides[i] = step;
-        step *= h->dims[i] > 0 ? h->dims[i] : 1;
+        a->strides[i] = (int64_t)step;
+        step *= h->dims[i] > 0 ? (uint64_t)h->dims[i] : 1;
     }
 }
 
