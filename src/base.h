@@ -30,6 +30,13 @@ void *base_get_zero(const struct base_alloc *a, size_t size);
 void *base_resize(const struct base_alloc *a, void *p, size_t old, size_t size);
 void base_put(const struct base_alloc *a, void *p, size_t size);    // accepts NULL
 
+// The largest logical size of an array in bytes, far above any address space: sums of such sizes, a few
+// times over, still fit int64_t. Multiplies bytes by n; true = too large. Extents of 0 are passed over.
+#define BASE_MAX_BYTES ((int64_t)1 << 60)
+static inline bool bytes_over(int64_t *bytes, int64_t n) {
+    return n && (__builtin_mul_overflow(*bytes, n, bytes) || *bytes > BASE_MAX_BYTES);
+}
+
 // size computations that must not wrap; true = overflow
 static inline bool mul_over(size_t a, size_t b, size_t *r) { return __builtin_mul_overflow(a, b, r); }
 static inline bool add_over(size_t a, size_t b, size_t *r) { return __builtin_add_overflow(a, b, r); }

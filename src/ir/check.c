@@ -38,8 +38,7 @@ static bool check_sizes(const struct check *c) {
     if (n->rank > WEFT_MAX_RANK) return wrong(c, "has too many axes");
     for (int i = 0; i < n->rank; i++) {
         if (dims[i] < 0) return wrong(c, "has a negative extent");
-        if (dims[i] && __builtin_mul_overflow(bytes, dims[i], &bytes))
-            return wrong(c, "is too large");
+        if (bytes_over(&bytes, dims[i])) return wrong(c, "is too large");
     }
     return true;
 }

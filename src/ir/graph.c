@@ -204,12 +204,10 @@ static bool grow_table(struct ir_graph *g) {
 }
 
 // ---- putting ----------------------------------------------------------------------------------
-// Extents of 0 are passed over, so that no product of some extents overflows in later rooms
-// either.
 static bool bytes_countable(const struct ir_draft *d) {
     int64_t bytes = (int64_t)dtype_size(d->dtype);
     for (int i = 0; i < d->rank; i++)
-        if (d->dims[i] && __builtin_mul_overflow(bytes, d->dims[i], &bytes)) return false;
+        if (bytes_over(&bytes, d->dims[i])) return false;
     return true;
 }
 

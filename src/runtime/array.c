@@ -28,8 +28,8 @@ weft_status rt_array_check(const weft_array *a, const char *what, struct base_er
     for (int d = 0; d < a->rank; d++) {
         const int64_t n = a->dims[d];
         if (n == 0) continue; // the others must not overflow either: they are multiplied elsewhere
-        if (__builtin_mul_overflow(bytes, n, &bytes))
-            return err_set(err, WEFT_ESHAPE, "%s: the number of bytes overflows at axis %d", what, d);
+        if (bytes_over(&bytes, n))
+            return err_set(err, WEFT_ESHAPE, "%s: too many bytes at axis %d", what, d);
         int64_t reach;
         if (a->strides[d] == INT64_MIN || empty) reach = a->strides[d] == INT64_MIN ? -1 : 0;
         else if (__builtin_mul_overflow(a->strides[d] < 0 ? -a->strides[d] : a->strides[d], n - 1, &reach))
