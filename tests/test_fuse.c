@@ -11,6 +11,8 @@
 static struct ir_graph *g;
 static char memory[1 << 20];
 static size_t used;
+static struct fuse_plan *plans[64]; // freed when the test ends
+static int nplan;
 static const weft_reduce last = {
     .size = sizeof last, .axes = (int[]){-1}, .naxes = 1, .keepdims = true};
 static const weft_reduce first = {.size = sizeof first, .axes = (int[]){0}, .naxes = 1};
@@ -73,6 +75,8 @@ static struct fuse_plan *plan_with(const struct fuse_opts *o, int n, const ir_re
     struct fuse_plan *p = NULL;
     cr_assert_eq(ir_error(g)->status, WEFT_OK, "%s", ir_error(g)->text);
     cr_assert_eq(fuse_plan_make(g, n, roots, o, NULL, &err, &p), WEFT_OK, "%s", err.text);
+    cr_assert(nplan < 64);
+    plans[nplan++] = p;
     cr_assert(fuse_plan_check(g, p, &err), "%s", err.text);
     return p;
 }
@@ -124,7 +128,7 @@ static int count_op(const struct fuse_step *s, int op) {
 // Plans, asserts the number of passes and the golden text; the first step is returned for a closer
 // look.
 static const struct fuse_step *expect(const char *name, int passes, int n, const ir_ref *roots) {
-    struct fuse_plan *p = plan(n, roots); // lives until the test's process ends
+    struct fuse_plan *p = plan(n, roots);
     cr_assert_eq(p->passes, passes, "%s: %d passes, expected %d", name, p->passes, passes);
     golden(p, name);
     return &p->step[0];
@@ -148,7 +152,6 @@ Test(fuse, f_order_is_as_flat_as_c_order) {
     ir_ref root = add(x, y);
     struct fuse_plan *p = plan_with(&(struct fuse_opts){.outs = &out}, 1, &root);
     cr_assert_eq(p->step[0].nest.dim[p->step[0].nest.ndim - 1], 2000000);
-    fuse_plan_free(p);
 }
 
 Test(fuse, temporaries_follow_their_inputs) {
@@ -405,4 +408,5 @@ Test(fuse, json) {
         "{\"kind\":\"outer\",\"space\":[10,20],\"reads\":[\"leaf0 f64 unit\"],\"writes\":[\"out0 "
         "f64 unit\"],"
         "\"ops\":2,\"bytes_read\":1600,\"bytes_written\":160,\"why\":\"root\"}]}\n");
+    vec_free(&v);
 }
