@@ -116,9 +116,12 @@ uint64_t ir_double_bits(double v) { return bytes_to_bits(&v, sizeof v); }
 bool ir_is_constant(const struct ir_graph *g, ir_ref r) { return ir_at(g, r)->op == IR_constant; }
 
 ir_ref ir_constant_of(struct ir_graph *g, weft_dtype t, uint64_t bits, enum ir_weak weak) {
-    return ir_put(
-        g, &(struct ir_draft){
-               .op = IR_constant, .dtype = t, .weak = weak, .nattr = 1, .attr = {(int64_t)bits}});
+    struct ir_draft d;
+    ir_draft_begin(&d, IR_constant, t);
+    d.weak = weak;
+    d.nattr = 1;
+    d.attr[0] = (int64_t)bits;
+    return ir_put(g, &d);
 }
 
 ir_ref ir_constant(struct ir_graph *g, weft_dtype t, const void *value, enum ir_weak weak) {

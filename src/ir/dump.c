@@ -82,8 +82,8 @@ void ir_dump(const struct ir_graph *g, int n, const ir_ref *roots, struct base_v
         out->failed = true;
         return;
     }
-    for (size_t i = 0; i < VEC_LEN(&o.refs, ir_ref); i++)
-        dump_node(g, VEC_AT(&o.refs, ir_ref, i), &o, out);
+    for (uint32_t i = 0; i < o.count; i++)
+        dump_node(g, o.ref[i], &o, out);
     vec_printf(out, "return");
     for (int i = 0; i < n; i++)
         vec_printf(out, " %%%u", o.number[roots[i]]);
@@ -104,14 +104,14 @@ void ir_dot_dump(const struct ir_graph *g, int n, const ir_ref *roots, struct ba
         return;
     }
     vec_printf(out, "digraph weft {\n  rankdir=TB;\n  node [fontname=\"monospace\"];\n");
-    for (size_t k = 0; k < VEC_LEN(&o.refs, ir_ref); k++) {
-        ir_ref r = VEC_AT(&o.refs, ir_ref, k);
+    for (uint32_t k = 0; k < o.count; k++) {
+        ir_ref r = o.ref[k];
         const struct ir_node *x = ir_at(g, r);
         ir_dims_text((weft_dtype)x->dtype, x->rank, ir_dims(g, r), type, sizeof type);
-        vec_printf(out, "  n%zu [shape=%s label=\"%s\\n%s\"];\n", k + 1, shapes[ir_ops[x->op].cls],
+        vec_printf(out, "  n%u [shape=%s label=\"%s\\n%s\"];\n", k + 1, shapes[ir_ops[x->op].cls],
                    ir_ops[x->op].name, type);
         for (int i = 0; i < 3 && x->in[i]; i++)
-            vec_printf(out, "  n%u -> n%zu%s;\n", o.number[x->in[i]], k + 1,
+            vec_printf(out, "  n%u -> n%u%s;\n", o.number[x->in[i]], k + 1,
                        x->op == IR_extent ? " [style=dotted]" : "");
     }
     for (int i = 0; i < n; i++)

@@ -34,11 +34,6 @@ const struct ir_op_info ir_ops[IR_OP__N] = {
 };
 
 // ---- pools ------------------------------------------------------------------------------------
-void *ir_pool_at(const struct ir_pool *p, uint32_t i) {
-    uint32_t in_chunk = i & ((1u << p->shift) - 1);
-    return p->chunk[i >> p->shift] + (size_t)in_chunk * p->item;
-}
-
 static size_t chunk_bytes(const struct ir_pool *p) { return (size_t)p->item << p->shift; }
 
 static bool add_chunk(struct ir_pool *p, const struct base_alloc *alloc) {
@@ -121,17 +116,12 @@ struct base_err *ir_error(struct ir_graph *g) {
     return &g->err;
 }
 uint32_t ir_count(const struct ir_graph *g) { return g->nodes.count; }
-const struct ir_node *ir_at(const struct ir_graph *g, ir_ref r) { return ir_pool_at(&g->nodes, r); }
+const int64_t ir_no_words[1];
+// in parentheses, so that the macros of graph.h stay out
+const struct ir_node *(ir_at)(const struct ir_graph *g, ir_ref r) { return ir_node_of(g, r); }
+const int64_t *(ir_dims)(const struct ir_graph *g, ir_ref r) { return ir_dims_of(g, r); }
+const int64_t *(ir_attr)(const struct ir_graph *g, ir_ref r) { return ir_attr_of(g, r); }
 
-static const int64_t no_words[1];
-const int64_t *ir_dims(const struct ir_graph *g, ir_ref r) {
-    const struct ir_node *n = ir_at(g, r);
-    return n->rank ? ir_pool_at(&g->words, n->shape) : no_words;
-}
-const int64_t *ir_attr(const struct ir_graph *g, ir_ref r) {
-    const struct ir_node *n = ir_at(g, r);
-    return n->nattr ? ir_pool_at(&g->words, n->attr) : no_words;
-}
 int64_t ir_elements(const struct ir_graph *g, ir_ref r) {
     const int64_t *dims = ir_dims(g, r);
     int64_t count = 1;
@@ -264,22 +254,21 @@ static ir_ref append(struct ir_graph *g, struct ir_draft *d, uint32_t hash, uint
     return ref;
 }
 
-ir_ref ir_put(struct ir_graph *g, const struct ir_draft *draft) {
-    struct ir_draft d = *draft;
-    for (int i = 0; i < 3 && d.in[i]; i++)
-        d.flags |= ir_at(g, d.in[i])->flags & IR_DYN;
-    if (!bytes_countable(&d)) {
+ir_ref ir_put(struct ir_graph *g, struct ir_draft *d) {
+    for (int i = 0; i < 3 && d->in[i]; i++)
+        d->flags |= ir_at(g, d->in[i])->flags & IR_DYN;
+    if (!bytes_countable(d)) {
         char text[160];
-        ir_dims_text(d.dtype, d.rank, d.dims, text, sizeof text);
-        return ir_fail(g, WEFT_ESHAPE, "%s: the size of %s overflows", ir_ops[d.op].name, text);
+        ir_dims_text(d->dtype, d->rank, d->dims, text, sizeof text);
+        return ir_fail(g, WEFT_ESHAPE, "%s: the size of %s overflows", ir_ops[d->op].name, text);
     }
     if (g->slots <= g->nodes.count * 2 && !grow_table(g))
-        return ir_fail(g, WEFT_ENOMEM, "%s: no memory for the graph", ir_ops[d.op].name);
-    uint32_t hash = hash_draft(&d), s = hash & (g->slots - 1);
+        return ir_fail(g, WEFT_ENOMEM, "%s: no memory for the graph", ir_ops[d->op].name);
+    uint32_t hash = hash_draft(d), s = hash & (g->slots - 1);
     for (; slot_used(g, s); s = (s + 1) & (g->slots - 1))
-        if (g->table[s].hash == hash && is_draft(g, g->table[s].ref, &d)) return g->table[s].ref;
+        if (g->table[s].hash == hash && is_draft(g, g->table[s].ref, d)) return g->table[s].ref;
     if (g->nodes.count > g->max_nodes)
-        return ir_fail(g, WEFT_ELIMIT, "%s: the graph has its limit of %u nodes", ir_ops[d.op].name,
+        return ir_fail(g, WEFT_ELIMIT, "%s: the graph has its limit of %u nodes", ir_ops[d->op].name,
                        g->max_nodes);
-    return append(g, &d, hash, s);
+    return append(g, d, hash, s);
 }

@@ -14,7 +14,10 @@ struct ir_pool {
     uint16_t item;        // bytes of one
     uint8_t shift;        // a chunk has 1 << shift items
 };
-void *ir_pool_at(const struct ir_pool *p, uint32_t i);
+static inline void *ir_pool_at(const struct ir_pool *p, uint32_t i) {
+    uint32_t in_chunk = i & ((1u << p->shift) - 1);
+    return p->chunk[i >> p->shift] + (size_t)in_chunk * p->item;
+}
 // Room for n items in one chunk; the index of the first in *at. They count once count is raised.
 bool ir_pool_room(struct ir_pool *p, const struct base_alloc *alloc, uint32_t n, uint32_t *at);
 
@@ -36,6 +39,23 @@ struct ir_graph {
     uint32_t slots; // a power of two, or 0
 };
 
+// The accessors of ir.h without the call: emitters live on them.
+extern const int64_t ir_no_words[1];
+static inline const struct ir_node *ir_node_of(const struct ir_graph *g, ir_ref r) {
+    return (const struct ir_node *)ir_pool_at(&g->nodes, r);
+}
+static inline const int64_t *ir_dims_of(const struct ir_graph *g, ir_ref r) {
+    const struct ir_node *n = ir_node_of(g, r);
+    return n->rank ? (const int64_t *)ir_pool_at(&g->words, n->shape) : ir_no_words;
+}
+static inline const int64_t *ir_attr_of(const struct ir_graph *g, ir_ref r) {
+    const struct ir_node *n = ir_node_of(g, r);
+    return n->nattr ? (const int64_t *)ir_pool_at(&g->words, n->attr) : ir_no_words;
+}
+#define ir_at(g, r) ir_node_of(g, r)
+#define ir_dims(g, r) ir_dims_of(g, r)
+#define ir_attr(g, r) ir_attr_of(g, r)
+
 enum { IR_ATTRS = WEFT_MAX_RANK + 8 };
 // A node about to be put.
 struct ir_draft {
@@ -49,8 +69,15 @@ struct ir_draft {
     int64_t dims[WEFT_MAX_RANK];
     int64_t attr[IR_ATTRS];
 };
-// The node equal to the draft, found or made. Checks that the shape's bytes can be counted.
-ir_ref ir_put(struct ir_graph *g, const struct ir_draft *d);
+// All but dims and attr zeroed: what is not counted by rank and nattr is not read.
+static inline void ir_draft_begin(struct ir_draft *d, enum ir_op op, weft_dtype t) {
+    memset(d, 0, offsetof(struct ir_draft, dims));
+    d->op = op;
+    d->dtype = t;
+}
+// The node equal to the draft, found or made. Checks that the shape's bytes can be counted. The draft
+// is used up.
+ir_ref ir_put(struct ir_graph *g, struct ir_draft *d);
 
 // Records the first error; IR_NONE.
 ir_ref ir_fail(struct ir_graph *g, weft_status s, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -102,10 +129,18 @@ ir_ref ir_put_broadcast(struct ir_graph *g, struct ir_draft *d); // op, in[0], r
 int ir_axis(struct ir_graph *g, const char *name, ir_ref x, int axis);
 
 // walk.c: what the roots need, in order of first use
+struct ir_frame { // of the traversal's stack
+    ir_ref ref;
+    uint32_t next; // operand to visit next
+};
+enum { IR_SMALL = 64 };
 struct ir_order {
-    struct base_vec refs; // ir_ref each
-    uint32_t *number;     // of ref: 1 + its place in refs, 0 when not needed
-    uint32_t top;         // entries of number
+    ir_ref *ref;      // count of them
+    uint32_t *number; // of a node: 1 + its place in ref, 0 when not needed
+    uint32_t count, top;
+    struct ir_frame *stack;
+    void *block;
+    struct ir_frame small[2 * IR_SMALL]; // the block of a graph of up to IR_SMALL nodes
 };
 // shapes: also what is needed for shapes only. The status is WEFT_ENOMEM or WEFT_EINVAL (a bad
 // root).

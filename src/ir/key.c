@@ -7,12 +7,14 @@
 #include "graph.h"
 
 // Eight-byte words, so that equal keys are equal memory and nothing is padded.
+enum { NODE_WORDS = 2 + 2 * WEFT_MAX_RANK + 8 };
 struct words {
-    struct base_vec *key;
+    int n;
+    int64_t w[NODE_WORDS];
 };
-static void put(struct words *w, int64_t v) { vec_push(w->key, &v, sizeof v); }
 static void put_all(struct words *w, const int64_t *v, int n) {
-    if (n) vec_push(w->key, v, (size_t)n * sizeof *v);
+    if (n) memcpy(w->w + w->n, v, (size_t)n * sizeof *v);
+    w->n += n;
 }
 
 static void key_attributes(const struct ir_graph *g, ir_ref r, struct words *w) {
@@ -37,14 +39,19 @@ static void key_attributes(const struct ir_graph *g, ir_ref r, struct words *w) 
 }
 
 static void key_node(const struct ir_graph *g, ir_ref r, const struct ir_order *o,
-                     struct words *w) {
+                     struct base_vec *key) {
     const struct ir_node *n = ir_at(g, r);
     enum ir_op op = n->op == IR_extent ? IR_constant : (enum ir_op)n->op;
-    put(w, (int64_t)op | (int64_t)n->dtype << 8 | (int64_t)n->rank << 16);
+    struct words w;
+    int64_t in[3] = {0, 0, 0};
     if (ir_ops[op].cls != IR_LEAF)
-        for (int i = 0; i < ir_ops[op].arity; i++)
-            put(w, o->number[n->in[i]]);
-    key_attributes(g, r, w);
+        for (int i = 0; i < 3; i++)
+            in[i] = o->number[n->in[i]]; // number[0] is 0
+    w.n = 1;
+    w.w[0] = (int64_t)op | (int64_t)n->dtype << 8 | (int64_t)n->rank << 16 | in[0] << 32;
+    if (in[1]) w.w[w.n++] = in[1] | in[2] << 32;
+    key_attributes(g, r, &w);
+    vec_push(key, w.w, (size_t)w.n * sizeof *w.w);
 }
 
 static void list(const struct ir_graph *g, ir_ref r, struct base_vec *leaves,
@@ -58,17 +65,16 @@ weft_status ir_key(const struct ir_graph *g, int n, const ir_ref *roots, struct 
                    struct base_vec *leaves, struct base_vec *consts) {
     struct ir_order o;
     TRY(ir_walk(g, n, roots, false, &o));
-    struct words w = {key};
-    uint32_t count = (uint32_t)VEC_LEN(&o.refs, ir_ref);
-    put(&w, n);
-    put(&w, count);
-    for (uint32_t i = 0; i < count; i++) {
-        ir_ref r = VEC_AT(&o.refs, ir_ref, i);
-        key_node(g, r, &o, &w);
-        list(g, r, leaves, consts);
+    const int64_t counts[2] = {n, o.count};
+    vec_push(key, counts, sizeof counts);
+    for (uint32_t i = 0; i < o.count; i++) {
+        key_node(g, o.ref[i], &o, key);
+        list(g, o.ref[i], leaves, consts);
     }
-    for (int i = 0; i < n; i++)
-        put(&w, o.number[roots[i]]);
+    for (int i = 0; i < n; i++) {
+        int64_t root = o.number[roots[i]];
+        vec_push(key, &root, sizeof root);
+    }
     ir_order_free(g, &o);
     bool failed = key->failed || (leaves && leaves->failed) || (consts && consts->failed);
     return failed ? WEFT_ENOMEM : WEFT_OK;

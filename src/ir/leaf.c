@@ -39,7 +39,10 @@ ir_ref ir_from(struct ir_graph *g, const weft_array *a) {
     if (!check_type(g, "from", a->dtype) || !check_shape(g, "from", a->rank, a->dims))
         return IR_NONE;
     if (!check_strides(g, a)) return IR_NONE;
-    struct ir_draft d = {.op = IR_from, .dtype = a->dtype, .rank = a->rank, .leaf = a};
+    struct ir_draft d;
+    ir_draft_begin(&d, IR_from, a->dtype);
+    d.rank = a->rank;
+    d.leaf = a;
     bool empty = false;
     for (int i = 0; i < a->rank; i++) {
         d.dims[i] = a->dims[i];

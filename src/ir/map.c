@@ -28,6 +28,8 @@ struct meeting {
     ir_ref in[3];
     weft_dtype type;
     enum ir_weak weak; // of the result: weak when all operands are
+    int rank;          // of the result
+    int64_t dims[WEFT_MAX_RANK];
 };
 
 static weft_dtype type_of(const struct ir_graph *g, ir_ref r) {
@@ -187,8 +189,10 @@ static weft_dtype result_type(const struct meeting *m) {
 
 ir_ref ir_put_map(struct ir_graph *g, enum ir_op op, weft_dtype t, enum ir_weak weak,
                   const ir_ref *in) {
-    struct ir_draft d = {.op = op, .dtype = t, .weak = weak};
+    struct ir_draft d;
     struct ir_blame who = {ir_ops[op].name, ir_ops[op].arity, in};
+    ir_draft_begin(&d, op, t);
+    d.weak = weak;
     d.rank = ir_broadcast(g, &who, d.dims);
     if (d.rank < 0) return IR_NONE;
     for (int i = 0; i < who.n; i++)
@@ -199,17 +203,31 @@ ir_ref ir_put_map(struct ir_graph *g, enum ir_op op, weft_dtype t, enum ir_weak 
 // Types settled and operands cast, or false after an error. Shapes are looked at first, so that a
 // sentence about them shows the types as the caller gave them.
 static bool settle(struct ir_graph *g, struct meeting *m) {
-    int64_t dims[WEFT_MAX_RANK];
-    if (ir_broadcast(g, &m->who, dims) < 0 || !settle_type(g, m)) return false;
+    m->rank = ir_broadcast(g, &m->who, m->dims);
+    if (m->rank < 0 || !settle_type(g, m)) return false;
     if (negative_power(g, m, m->in[1]))
         return ir_fail_at(g, WEFT_EDTYPE, &m->who,
                           "an integer to a negative power; make the base floating point");
     return cast_operands(g, m);
 }
 
+static ir_ref put_settled(struct ir_graph *g, const struct meeting *m, weft_dtype t) {
+    struct ir_draft d;
+    ir_draft_begin(&d, m->op, t);
+    d.weak = m->weak;
+    d.rank = m->rank;
+    memcpy(d.dims, m->dims, (size_t)m->rank * sizeof *d.dims);
+    for (int i = 0; i < m->who.n; i++)
+        d.in[i] = m->in[i];
+    return ir_put(g, &d);
+}
+
 ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
-    struct meeting m = {
-        .op = op, .first = op == IR_where, .who = {ir_ops[op].name, ir_ops[op].arity, in}};
+    struct meeting m; // dims not zeroed
+    m.op = op;
+    m.first = op == IR_where;
+    m.who = (struct ir_blame){ir_ops[op].name, ir_ops[op].arity, in};
+    m.weak = IR_STRONG;
     bool all_weak = true, failed = false;
     for (int i = 0; i < m.who.n; i++) {
         if (!in[i]) return IR_NONE;
@@ -230,7 +248,7 @@ ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
     if (all_weak) m.weak = weak_kind(t);
     ir_ref folded = ir_fold_map(g, op, t, m.in);
     if (folded && (weak_of(g, folded) == m.weak)) return folded;
-    return ir_put_map(g, op, t, m.weak, m.in);
+    return put_settled(g, &m, t);
 }
 
 ir_ref ir_clip(struct ir_graph *g, ir_ref x, ir_ref lo, ir_ref hi) {

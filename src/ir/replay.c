@@ -88,8 +88,8 @@ static ir_ref replay_node(struct replay *p, ir_ref r) {
 static weft_status replay_all(struct replay *p, const struct ir_order *o) {
     for (int i = 0; i < ir_input_count(p->src); i++)
         if (!(p->input[i] = replay_input(p, i))) return p->dst->err.status;
-    for (size_t i = 0; i < VEC_LEN(&o->refs, ir_ref); i++) {
-        ir_ref r = VEC_AT(&o->refs, ir_ref, i);
+    for (uint32_t i = 0; i < o->count; i++) {
+        ir_ref r = o->ref[i];
         if (!(p->image[r] = replay_node(p, r))) return p->dst->err.status;
     }
     return WEFT_OK;

@@ -5,11 +5,6 @@
 // may walk one graph at once.
 #include "graph.h"
 
-struct frame {
-    ir_ref ref;
-    uint32_t next; // operand to visit next
-};
-
 // Operand i of r in the traversal, IR_NONE past the last.
 static ir_ref child_of(const struct ir_graph *g, ir_ref r, uint32_t i, bool shapes) {
     const struct ir_node *n = ir_at(g, r);
@@ -19,50 +14,52 @@ static ir_ref child_of(const struct ir_graph *g, ir_ref r, uint32_t i, bool shap
     return IR_NONE;
 }
 
-static bool visit(const struct ir_graph *g, ir_ref root, bool shapes, struct ir_order *o,
-                  struct base_vec *stack) {
-    if (o->number[root]) return true;
-    if (!vec_push(stack, &(struct frame){root, 0}, sizeof(struct frame))) return false;
-    while (stack->size) {
-        struct frame *top = &VEC_AT(stack, struct frame, VEC_LEN(stack, struct frame) - 1);
+static void visit(const struct ir_graph *g, ir_ref root, bool shapes, struct ir_order *o) {
+    uint32_t depth = 0;
+    if (o->number[root]) return;
+    o->stack[depth++] = (struct ir_frame){root, 0};
+    while (depth) {
+        struct ir_frame *top = &o->stack[depth - 1];
         ir_ref child = child_of(g, top->ref, top->next++, shapes);
         if (child && o->number[child]) continue;
-        if (child) {
-            if (!vec_push(stack, &(struct frame){child, 0}, sizeof(struct frame))) return false;
+        if (child) { // never on the stack already: a node cannot be its own operand
+            o->stack[depth++] = (struct ir_frame){child, 0};
             continue;
         }
-        if (!vec_push(&o->refs, &top->ref, sizeof top->ref)) return false;
-        o->number[top->ref] = (uint32_t)VEC_LEN(&o->refs, ir_ref);
-        stack->size -= sizeof(struct frame);
+        o->ref[o->count++] = top->ref;
+        o->number[top->ref] = o->count;
+        depth--;
     }
+}
+
+// One block for the three arrays; none for a small graph.
+static bool make_room(const struct ir_graph *g, ir_ref top, struct ir_order *o) {
+    size_t each = sizeof(struct ir_frame) + sizeof *o->ref + sizeof *o->number;
+    o->top = top + 1;
+    o->count = 0;
+    o->block = o->top <= IR_SMALL ? o->small : base_get(&g->alloc, o->top * each);
+    if (!o->block) return false;
+    o->stack = (struct ir_frame *)o->block;
+    o->ref = (ir_ref *)(o->stack + o->top);
+    o->number = o->ref + o->top;
+    memset(o->number, 0, o->top * sizeof *o->number);
     return true;
 }
 
 weft_status ir_walk(const struct ir_graph *g, int n, const ir_ref *roots, bool shapes,
                     struct ir_order *out) {
-    struct base_vec stack;
     ir_ref top = 0;
-    *out = (struct ir_order){0};
-    vec_init(&out->refs, &g->alloc);
-    vec_init(&stack, &g->alloc);
     for (int i = 0; i < n; i++) {
         if (!roots[i] || roots[i] >= ir_count(g)) return WEFT_EINVAL;
         top = MAX_OF(top, roots[i]);
     }
-    out->top = top + 1;
-    out->number = base_get_zero(&g->alloc, out->top * sizeof *out->number);
-    bool ok = out->number != NULL;
-    for (int i = 0; ok && i < n; i++)
-        ok = visit(g, roots[i], shapes, out, &stack);
-    vec_free(&stack);
-    if (ok) return WEFT_OK;
-    ir_order_free(g, out);
-    return WEFT_ENOMEM;
+    if (!make_room(g, top, out)) return WEFT_ENOMEM;
+    for (int i = 0; i < n; i++)
+        visit(g, roots[i], shapes, out);
+    return WEFT_OK;
 }
 
 void ir_order_free(const struct ir_graph *g, struct ir_order *o) {
-    vec_free(&o->refs);
-    base_put(&g->alloc, o->number, o->top * sizeof *o->number);
-    *o = (struct ir_order){0};
-    vec_init(&o->refs, &g->alloc);
+    size_t each = sizeof(struct ir_frame) + sizeof *o->ref + sizeof *o->number;
+    if (o->block != o->small) base_put(&g->alloc, o->block, o->top * each);
 }
