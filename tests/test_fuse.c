@@ -22,6 +22,8 @@ static void begin(void) {
     g = ir_graph_new(NULL, 1u << 24);
 }
 static void finish(void) {
+    while (nplan)
+        fuse_plan_free(plans[--nplan]);
     ir_graph_free(g);
 }
 TestSuite(fuse, .init = begin, .fini = finish);
