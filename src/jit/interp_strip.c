@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From an operation, its types and an instruction set to the strip loop that does it. The loops of
 // each instruction set come from the same sources (strips/*.c) and give the same bits; a level that
-// the build does not have is served by the one below.
+// the build does not have is served by the base.
 #include "strips/strip.h"
 
 struct variant {
@@ -22,7 +22,7 @@ static const struct variant variants[] = {
 };
 
 strip_fn *strip_find(enum ir_op op, weft_dtype in, weft_dtype out, enum kern_isa isa) {
-    const struct variant *v = &variants[MIN_OF((size_t)isa, COUNT_OF(variants) - 1)];
+    const struct variant *v = (size_t)isa < COUNT_OF(variants) ? &variants[isa] : &variants[0];
     if (op == IR_cast) return v->casts(in, out);
     if (in == WEFT_BOOL) return v->by_bool(op, in);
     if (dtype_is_float(in)) return v->by_float(op, in);
