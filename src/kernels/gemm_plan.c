@@ -5,6 +5,8 @@
 // can change a bit.
 #include "gemm/plan.h"
 
+#include <stdatomic.h>
+
 #if defined(__x86_64__)
 #define LEVELS(t)                                                                                  \
     { &kern_gemm_##t##_base, &kern_gemm_##t##_avx2, &kern_gemm_##t##_avx512 }
@@ -22,7 +24,18 @@ static const struct gemm_ops *const leaves[WEFT_DTYPE__N][KERN_ISA__N] = {
     [WEFT_F32] = FLOATS(f32),   [WEFT_F64] = FLOATS(f64),
 };
 
-enum { L2_BYTES = 1 << 20, PACKED_A_BYTES = 4 << 20 };
+enum { PACKED_A_BYTES = 4 << 20 };
+
+// Asked of the system once; threads that ask at the same time get the same answer.
+static int64_t l2_bytes(void) {
+    static atomic_int_fast64_t known;
+    int64_t bytes = atomic_load_explicit(&known, memory_order_relaxed);
+    if (bytes == 0) {
+        bytes = (int64_t)MAX_OF(kern_cache_sizes().l2, (size_t)128 << 10);
+        atomic_store_explicit(&known, bytes, memory_order_relaxed);
+    }
+    return bytes;
+}
 
 static int64_t up(int64_t x, int64_t to) {
     return (x + to - 1) / to * to;
@@ -76,7 +89,7 @@ static void start(struct gemm_plan *p, const struct kern_gemm *g) {
     // A B that fits well into L2 is read where it is; so is an operand that is used a few times
     // only.
     const struct gemm_ops *ops = p->ops;
-    const int64_t limit = L2_BYTES / 8 / ops->size;
+    const int64_t limit = l2_bytes() / 8 / ops->size;
     const bool b_small = p->n <= limit && p->k <= limit && p->n * p->k <= limit;
     p->pack_b = !(ops->direct && p->b_cs == ops->size && (b_small || p->m <= 4 * ops->mr));
     p->pack_a = !(b_small || p->n <= 4 * ops->lanes * ops->nv);
@@ -87,7 +100,7 @@ static void start(struct gemm_plan *p, const struct kern_gemm *g) {
 static void cut_columns(struct gemm_plan *p, int threads) {
     const int64_t panel = (int64_t)p->ops->lanes * p->ops->nv, size = p->ops->size;
     const int64_t kc = MIN_OF(p->k, KERN_GEMM_KC);
-    const int64_t fit = MAX_OF(L2_BYTES / 2 / (kc * size * panel), 1) * panel;
+    const int64_t fit = MAX_OF(l2_bytes() / 2 / (kc * size * panel), 1) * panel;
     int64_t count = parts(p->n, fit);
     if (threads > 1) count = MIN_OF(up(count, threads), parts(p->n, panel));
     p->group_cols = up(parts(p->n, count), panel);

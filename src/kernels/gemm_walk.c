@@ -202,18 +202,29 @@ void kern_gemm_walk_small(const struct gemm_plan *p) {
     }
 }
 
+// A is packed a few slivers at a time by the first group, which uses them while they are in L2.
+static void first_group(const struct gemm_plan *p, const struct phase *f, struct item it,
+                        unsigned char *a) {
+    const int64_t step = GEMM_PACK_SLIVERS * p->ops->mr;
+    for (; it.row < f->rows; it.row += step) {
+        it.rows = MIN_OF(step, f->rows - it.row);
+        pack_slivers(p, f, a, it.row);
+        compute(p, f, &it);
+    }
+}
+
 void kern_gemm_walk(const struct gemm_plan *p, unsigned char *scratch) {
     unsigned char *a = scratch, *b = scratch + p->a_bytes;
-    const int64_t count = phases(p), step = GEMM_PACK_SLIVERS * p->ops->mr;
+    const int64_t count = phases(p);
     for (int64_t i = 0; i < count; i++) {
         const struct phase f = phase_at(p, i);
-        for (int64_t row = 0; p->pack_a && row < f.rows; row += step)
-            pack_slivers(p, &f, a, row);
-        const int64_t groups = (f.cols + p->group_cols - 1) / p->group_cols;
-        for (int64_t group = 0; group < groups; group++) {
-            if (p->pack_b) pack_group(p, &f, b, group);
-            const struct item it = {group, 0, f.rows, p->pack_a ? a : NULL, p->pack_b ? b : NULL};
-            compute(p, &f, &it);
+        struct item it = {.rows = f.rows, .a = p->pack_a ? a : NULL, .b = p->pack_b ? b : NULL};
+        for (; it.group * p->group_cols < f.cols; it.group++) {
+            if (p->pack_b) pack_group(p, &f, b, it.group);
+            if (p->pack_a && it.group == 0)
+                first_group(p, &f, it, a);
+            else
+                compute(p, &f, &it);
         }
     }
 }
