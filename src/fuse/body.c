@@ -155,6 +155,16 @@ static bool find_accesses(struct body *b) {
     return true;
 }
 
+// A map over one element has no axis that could tell arrays from scalars, yet its code must be that of
+// any other length: what has an axis at all counts as changing along it.
+static void tell_one_element(struct body *b) {
+    const uint64_t only = (uint64_t)1 << 63;
+    if (b->axes.mode != NEST_MAP || b->axes.cols) return;
+    b->axes.cols = only;
+    for (int i = 0; i < b->naccess - b->nstore; i++)
+        if (ir_at(b->w->g, b->access[i].node)->rank) b->access[i].axes |= only;
+}
+
 // ---- levels -------------------------------------------------------------------------------------
 static void find_level(struct body *b, struct item *it) {
     const struct ir_node *node = ir_at(b->w->g, it->node);
@@ -235,6 +245,7 @@ bool body_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s) {
         !axes_lay_out(w, cluster_at(w, cluster), b.access, b.naccess))
         return false;
     axes_choose(w, cluster_at(w, cluster), b.access, b.naccess, &b.axes);
+    tell_one_element(&b);
     for (int i = 0; i < b.nitem; i++)
         if (b.item[i].need) find_level(&b, &b.item[i]);
     count_sections(&b);
