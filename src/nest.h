@@ -30,7 +30,7 @@ enum nest_class {
     NEST_SCALAR // the same for all columns: one element a row
 };
 
-enum { NEST_DIMS = WEFT_MAX_RANK + 2, NEST_LEAF_RUN = 1024 };
+enum { NEST_DIMS = WEFT_MAX_RANK + 2, NEST_LEAF_RUN = 256 };
 
 struct nest_operand {
     uint8_t dtype, cls, buffer;

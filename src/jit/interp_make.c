@@ -349,7 +349,7 @@ static uint32_t choose_width(const struct maker *m, size_t l1) {
     size_t vectors = f->nstrip + f->nspread + (f->mode == NEST_OUTER ? 2 * f->nred : 0);
     for (uint32_t i = 0; i < f->noperand; i++)
         vectors += m->seg->operand[i].cls == NEST_UNIT;
-    uint32_t width = 512;
+    uint32_t width = f->nred ? KERN_RED_RUN : 512;
     while (width > 64 && vectors * width * m->biggest > l1 * 3 / 4)
         width /= 2;
     return width;
@@ -357,7 +357,7 @@ static uint32_t choose_width(const struct maker *m, size_t l1) {
 
 static void lay_out_reductions(struct interp_form *f, size_t *at) {
     // a counter over leaves of a run of less than 2^63 elements never holds more states
-    const size_t depth = f->mode == NEST_OUTER ? 63 - 5 + 1 : 63 - 10 + 1;
+    const size_t depth = f->mode == NEST_OUTER ? 63 - 2 + 1 : 63 - 8 + 1;
     for (uint32_t i = 0; i < f->nred; i++) {
         struct reduction *r = &f->red[i];
         const int64_t n = f->mode == NEST_OUTER ? (int64_t)f->width : (int64_t)r->lanes;

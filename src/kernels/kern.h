@@ -91,7 +91,7 @@ void kern_gemm_parallel(const struct kern_gemm *g, int threads, kern_gemm_for *r
 // ---- reductions -----------------------------------------------------------------------------------------
 // The fixed tree (docs/numerics.md). Elements of the reduced run are numbered e = 0..N-1 in logical
 // row-major order.
-// Inner (the run includes the last axis): leaves of 1024 elements; in a leaf, lane l of L (L = 32 for
+// Inner (the run includes the last axis): leaves of KERN_RED_RUN elements; in a leaf, lane l of L (L = 32 for
 // 8-byte accumulators, 64 for narrower ones) combines its elements e = l, l+L, l+2L, ... in order,
 // starting from the identity; leaves are combined lane by lane as a binary counter does (leaf t is
 // pushed; while the lowest bits of t are 1 the stacked older vector is combined: older OP newer); at the
@@ -104,7 +104,8 @@ enum kern_red {
     KERN_SUM, KERN_PROD, KERN_MIN, KERN_MAX, KERN_FMIN, KERN_FMAX, KERN_ANY, KERN_ALL,
     KERN_ARGMIN, KERN_ARGMAX, KERN_NANARGMIN, KERN_NANARGMAX, KERN_RED__N
 };
-enum { KERN_RED_RUN = 1024, KERN_RED_ROWS = 32 };
+// Short leaves keep f32 sums close: a lane adds 4 (f32) or 8 (f64) elements in a row, a column 4.
+enum { KERN_RED_RUN = 256, KERN_RED_ROWS = 4 };
 static inline int kern_red_lanes(weft_dtype t) { return dtype_size(t) == 8 ? 32 : 64; }
 static inline bool kern_red_is_arg(enum kern_red r) { return r >= KERN_ARGMIN; }
 // Identities: sum -0.0 / 0, prod 1, min/max +inf/-inf or the type's extremes, FMIN/FMAX NaN, any 0, all 1;

@@ -13,7 +13,7 @@ enum {
     BLOCK_ROWS = 64,         // its rows: whole lines of an operand that is dense along rows
     SCALAR_ROWS = 1024,      // rows of a tile that packs only one element a row
     STATE_COLS = 1024,       // columns whose partial states are kept at once
-    PIECE_LEAVES = 32,       // least piece of an inner run
+    PIECE_LEAVES = 128,      // least piece of an inner run
     LATE_COLS = 4096
 };
 
