@@ -211,7 +211,7 @@ static void block_loop(struct gen *g, struct block *k, LLVMValueRef from, LLVMVa
     gen_loop_body(g, &l, from);
     for (int i = 0; registers && i < g->nred; i++)
         carry_phi(g, &c[i], l.pre, &k->acc[i * GEN_PARTS]);
-    k->col = l.iv;
+    k->col = gen_loop_count(g, &l);
     emit_block(g, k);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(g->b);
     gen_loop_next(g, &l, (int64_t)k->parts * g->lanes);
@@ -243,6 +243,7 @@ void gen_stage(struct gen *g, const struct seg_section *sec, int stage, LLVMValu
     struct gen_tail tail;
     gen_loop_head(g, &l, mid, to);
     gen_loop_body(g, &l, mid);
+    gen_loop_count(g, &l);
     gen_tail_make(g, &tail, LLVMBuildSub(g->b, to, l.iv, ""), g->lanes);
     k = (struct block){sec, stage, 1, l.iv, &tail, NULL};
     emit_block(g, &k);

@@ -39,6 +39,7 @@ static void emit_map(struct gen *g) {
     struct gen_loop l;
     gen_loop_head(g, &l, gen_i64(g, 0), g->rows);
     gen_loop_body(g, &l, gen_i64(g, 0));
+    gen_loop_count(g, &l);
     rows_at(g, l.iv);
     for (int i = 0; i < g->s->nsection; i++) {
         const struct seg_section *sec = &g->s->section[i];
@@ -133,6 +134,7 @@ static void inner_leaves(struct gen *g, const struct seg_section *sec) {
     struct gen_loop l;
     gen_loop_head(g, &l, zero, g->cols);
     gen_loop_body(g, &l, zero);
+    gen_loop_count(g, &l);
     gen_span(g, sec, l.iv, min_of(g, LLVMBuildAdd(g->b, l.iv, leaf, ""), g->cols));
     end_leaf(g, sec, NULL, many, LLVMBuildSDiv(g->b, l.iv, leaf, ""));
     gen_loop_next(g, &l, KERN_RED_RUN);
@@ -208,6 +210,7 @@ static void emit_inner(struct gen *g) {
     struct gen_loop l;
     gen_loop_head(g, &l, gen_i64(g, 0), g->rows);
     gen_loop_body(g, &l, gen_i64(g, 0));
+    gen_loop_count(g, &l);
     rows_at(g, l.iv);
     for (int i = 0; i < g->s->nsection; i++) {
         const struct seg_section *sec = &g->s->section[i];
@@ -242,8 +245,10 @@ static void outer_leaves(struct gen *g, LLVMValueRef to, LLVMValueRef n, LLVMVal
     clear_all(g, NULL, n);
     gen_loop_head(g, &l, zero, g->rows);
     gen_loop_body(g, &l, zero);
+    gen_loop_count(g, &l);
     gen_loop_head(g, &r, l.iv, min_of(g, LLVMBuildAdd(g->b, l.iv, leaf, ""), g->rows));
     gen_loop_body(g, &r, l.iv);
+    gen_loop_count(g, &r);
     outer_row(g, r.iv, to, last_panel);
     gen_loop_next(g, &r, 1);
     gen_loop_end(g, &r);
@@ -312,6 +317,7 @@ static void emit_outer(struct gen *g) {
     struct gen_loop l;
     gen_loop_head(g, &l, gen_i64(g, 0), g->cols);
     gen_loop_body(g, &l, gen_i64(g, 0));
+    gen_loop_count(g, &l);
     g->span_from = l.iv;
     LLVMValueRef to = min_of(g, LLVMBuildAdd(g->b, l.iv, gen_i64(g, g->panel), ""), g->cols);
     outer_panel(g, to, LLVMBuildSub(g->b, to, l.iv, ""), done);

@@ -24,9 +24,9 @@ struct gen_target {
 // ---- the function under construction -------------------------------------------------------------------
 enum {
     GEN_PARTS = 16,   // most vectors of one value in a block
-    GEN_STRIP = 512,  // columns that heavy operations handle at once; divides KERN_RED_RUN
+    GEN_STRIP = 256,  // columns that heavy operations handle at once; divides KERN_RED_RUN
     GEN_PANEL = 512,  // most columns whose outer reductions run together
-    GEN_LEVELS = 59   // of the binary counter: more leaves than 2^63 elements make
+    GEN_LEVELS = 62   // of the binary counter: more leaves than 2^63 elements make
 };
 struct gen_red {
     int op; // its SEG_REDUCE
@@ -106,13 +106,14 @@ int64_t gen_int_max(weft_dtype t); // as bits: u64's is -1
 
 // ---- control flow (word.c) ---------------------------------------------------------------------------------
 // for (iv = from; iv < to; iv += step). Code between head and body runs only when there is an iteration;
-// so does code between next and end.
+// so does code between next and end. Phis of the caller's own go between body and count.
 struct gen_loop {
     LLVMBasicBlockRef pre, body, exit;
-    LLVMValueRef iv, to;
+    LLVMValueRef counter, iv, to;
 };
 void gen_loop_head(struct gen *g, struct gen_loop *l, LLVMValueRef from, LLVMValueRef to);
 void gen_loop_body(struct gen *g, struct gen_loop *l, LLVMValueRef from);
+LLVMValueRef gen_loop_count(struct gen *g, struct gen_loop *l); // iv
 void gen_loop_next(struct gen *g, struct gen_loop *l, int64_t step);
 void gen_loop_end(struct gen *g, struct gen_loop *l);
 LLVMBasicBlockRef gen_block_new(struct gen *g, const char *name);

@@ -171,6 +171,7 @@ static void calls_after(struct gen *g, const struct seg_section *sec, int stage,
     for (int i = sec->begin; i < sec->end; i++) {
         const struct seg_op *op = &g->s->op[i];
         if (!gen_op_heavy(op) || g->level[i] != stage + 1) continue;
+        if (g->slot[i] < 0 && i != g->direct) continue; // nobody reads it
         LLVMValueRef a = operand_of_kernel(g, sec, op->arg[0]);
         LLVMValueRef b = gen_arity(op) == 2 ? operand_of_kernel(g, sec, op->arg[1]) : a;
         gen_kernel(g, op, target_of_kernel(g, sec, i), a, b, n);
@@ -214,6 +215,7 @@ static void fill_scalars(struct gen *g, LLVMValueRef from) {
         LLVMValueRef end = LLVMBuildAdd(g->b, from, gen_i64(g, GEN_STRIP), "");
         gen_loop_head(g, &l, from, end);
         gen_loop_body(g, &l, from);
+        gen_loop_count(g, &l);
         gen_store(g, g->splat[v], gen_strip_at(g, v, l.iv), (weft_dtype)g->s->op[v].dtype, g->lanes, NULL);
         gen_loop_next(g, &l, g->lanes);
         gen_loop_end(g, &l);
@@ -247,6 +249,7 @@ void gen_span(struct gen *g, const struct seg_section *sec, LLVMValueRef from, L
     struct gen_loop l;
     gen_loop_head(g, &l, from, to);
     gen_loop_body(g, &l, from);
+    gen_loop_count(g, &l);
     g->strip_from = l.iv;
     LLVMValueRef end = LLVMBuildAdd(g->b, l.iv, gen_i64(g, GEN_STRIP), "");
     LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntSLT, end, to, "");

@@ -74,6 +74,7 @@ static void copy_lanes(struct gen *g, LLVMValueRef to, LLVMValueRef from, weft_d
     struct gen_loop l;
     gen_loop_head(g, &l, gen_i64(g, 0), n);
     gen_loop_body(g, &l, gen_i64(g, 0));
+    gen_loop_count(g, &l);
     LLVMValueRef v = LLVMBuildLoad2(g->b, e, gen_elem_at(g, from, t, l.iv), "");
     LLVMSetAlignment(v, 1);
     LLVMSetAlignment(LLVMBuildStore(g->b, v, gen_elem_at(g, to, t, l.iv)), 1);
@@ -130,6 +131,7 @@ void gen_copy(struct gen *g, LLVMValueRef to, LLVMValueRef from, LLVMValueRef by
         struct gen_loop l;
         gen_loop_head(g, &l, begin[i], end[i]);
         gen_loop_body(g, &l, begin[i]);
+        gen_loop_count(g, &l);
         LLVMValueRef v = plain_load(g, gen_byte_at(g, from, l.iv), unit[i]);
         LLVMSetAlignment(LLVMBuildStore(g->b, v, gen_byte_at(g, to, l.iv)), 1);
         gen_loop_next(g, &l, i ? 1 : 8);

@@ -160,6 +160,7 @@ static void walk_state(struct gen *g, enum walk how, const struct gen_red *to, c
     struct gen_loop l;
     gen_loop_head(g, &l, gen_i64(g, 0), n);
     gen_loop_body(g, &l, gen_i64(g, 0));
+    gen_loop_count(g, &l);
     struct gen_acc a = how == CLEAR ? gen_red_identity(g, to, w) : gen_red_load(g, from, l.iv, w);
     if (how == COMBINE) a = combine(g, to, w, a, gen_red_load(g, to, l.iv, w));
     gen_red_save(g, to, a, l.iv, w);
