@@ -34,7 +34,7 @@ weft_status rt_array_check(const weft_array *a, const char *what, struct base_er
         if (a->strides[d] == INT64_MIN || empty) reach = a->strides[d] == INT64_MIN ? -1 : 0;
         else if (__builtin_mul_overflow(a->strides[d] < 0 ? -a->strides[d] : a->strides[d], n - 1, &reach))
             reach = -1;
-        if (reach < 0 || __builtin_add_overflow(span, reach, &span))
+        if (reach < 0 || __builtin_add_overflow(span, reach, &span) || span > BASE_MAX_BYTES)
             return err_set(err, WEFT_ESHAPE, "%s: the stride of axis %d, %lld, reaches too far", what, d,
                            (long long)a->strides[d]);
     }

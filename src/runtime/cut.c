@@ -17,6 +17,8 @@ enum {
     LATE_COLS = 4096
 };
 
+_Static_assert((int)NEST_LEAF_RUN == (int)KERN_RED_RUN, "cuts fall between leaves");
+
 struct packed_sizes { int64_t unit, late, scalar; }; // bytes per element
 
 static struct packed_sizes add_sizes(const struct rt_walk *w) {
