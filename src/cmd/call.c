@@ -386,6 +386,7 @@ static const struct row rows[] = {
     ONE(ravel, ravel),
     ONE(flatten, ravel),
     VIEW(transpose, run_transpose, 1, MAX_ARGS, 0),
+    VIEW(permute, run_transpose, 2, MAX_ARGS, 0),
     VIEW(permute_dims, run_transpose, 2, MAX_ARGS, 0),
     VIEW(swap_axes, run_swap, 3, 3, 0),
     VIEW(swapaxes, run_swap, 3, 3, 0),

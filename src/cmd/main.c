@@ -152,7 +152,9 @@ static bool bad_option(char **argv) {
         cmd_fail("-%c: %s", optopt,
                  optopt == 'o' ? "a file should follow" : "no such option; weft --help lists them");
     else
-        cmd_fail("%s: no such option, or its value is missing; weft --help lists them", arg);
+        cmd_fail("%s: no such option, or its value is missing; weft --help lists them "
+                 "(an expression that begins with -- goes behind a lone --)",
+                 arg);
     return false;
 }
 
@@ -167,10 +169,12 @@ static const struct verb {
              {"ops", cmd_ops, false, false},
              {"info", cmd_info, false, false}};
 
-// An expression such as '-x' right after the verb is no option.
+// An expression such as '-x' or '--2*x' right after the verb is no option: those begin with a letter.
 static bool signed_expression(const struct verb *v, int argc, char **argv) {
     const char *s = argc > 1 ? argv[1] : "";
-    return v->expr && s[0] == '-' && s[1] && s[1] != '-' && s[1] != 'o' && strcmp(s, "-h") != 0;
+    if (!v->expr || s[0] != '-' || !s[1] || strcmp(s, "-h") == 0) return false;
+    if (s[1] == '-') return s[2] && !(s[2] >= 'a' && s[2] <= 'z');
+    return s[1] != 'o';
 }
 
 // Options and arguments in any order; after "--" only arguments.
