@@ -287,7 +287,8 @@ static inline void model_outer_end(const struct model *m, uint32_t v, struct mod
     const enum kern_red r = (enum kern_red)o->arg[1];
     const weft_dtype t = (weft_dtype)o->in_type;
     const int64_t cols = m->t->cols;
-    kern_red_flush(r, t, k->stack, k->leaf, cols, (uint64_t)((m->t->rows + 31) / 32));
+    kern_red_flush(r, t, k->stack, k->leaf, cols,
+                   (uint64_t)((m->t->rows + KERN_RED_ROWS - 1) / KERN_RED_ROWS));
     m->wide[v] = true;
     if (kern_red_is_arg(r))
         kern_red_columns(r, t, k->leaf, m->v[v], cols);

@@ -47,9 +47,9 @@ struct part {
 struct reduction {
     uint8_t kind, dtype;
     bool arg;
-    int lanes;                           // INNER
-    uint32_t result;                     // place: a cell (INNER) or a strip (OUTER)
-    size_t state, stack, total, indices; // in scratch
+    int lanes;             // INNER
+    uint32_t result;       // place: a cell (INNER) or a strip (OUTER)
+    size_t stack, indices; // in scratch: the counter, whose first state becomes the total
 };
 
 // Places are numbered: operands, cells, strips, spread strips, results. Parts of scratch, in bytes.

@@ -113,7 +113,7 @@ static bool add_map(struct maker *m, const struct seg_op *o, uint32_t out, const
 }
 
 // ---- ROW sections
-// -------------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------
 
 static uint32_t new_cell(struct maker *m) {
     return PLACE(PLACE_CELL, m->f->ncell++);
@@ -147,7 +147,7 @@ static bool make_row_op(struct maker *m, uint32_t v) {
 }
 
 // ---- ELEM and FIN sections
-// -----------------------------------------------------------------------------------
+// -----------------------------------------------------------------------
 
 static uint32_t take_strip(struct maker *m) {
     return m->nfree ? m->free[--m->nfree] : PLACE(PLACE_STRIP, m->f->nstrip++);
@@ -334,7 +334,7 @@ static bool make_section(struct maker *m, uint32_t number) {
 }
 
 // ---- the layout of scratch
-// -----------------------------------------------------------------------------------
+// -----------------------------------------------------------------------
 
 static size_t carve(size_t *at, size_t bytes) {
     const size_t here = *at;
@@ -342,14 +342,14 @@ static size_t carve(size_t *at, size_t bytes) {
     return here;
 }
 
-// As wide as fits comfortably in the first-level cache beside the operands, but a divisor of a leaf
-// and a multiple of its lanes, so that leaves are accumulated strip by strip.
+// As wide as fits comfortably in the first-level cache beside the operands. A power of two that
+// holds whole leaves of a reduction or divides one into multiples of its lanes.
 static uint32_t choose_width(const struct maker *m, size_t l1) {
     const struct interp_form *f = m->f;
-    size_t vectors = f->nstrip + f->nspread + (f->mode == NEST_OUTER ? 2 * f->nred : 0);
+    size_t vectors = f->nstrip + f->nspread + (f->mode == NEST_OUTER ? 3 * f->nred : 0);
     for (uint32_t i = 0; i < f->noperand; i++)
         vectors += m->seg->operand[i].cls == NEST_UNIT;
-    uint32_t width = f->nred ? KERN_RED_RUN : 512;
+    uint32_t width = 512;
     while (width > 64 && vectors * width * m->biggest > l1 * 3 / 4)
         width /= 2;
     return width;
@@ -362,8 +362,6 @@ static void lay_out_reductions(struct interp_form *f, size_t *at) {
         struct reduction *r = &f->red[i];
         const int64_t n = f->mode == NEST_OUTER ? (int64_t)f->width : (int64_t)r->lanes;
         const size_t state = kern_red_state((enum kern_red)r->kind, (weft_dtype)r->dtype, n);
-        r->state = carve(at, state);
-        r->total = carve(at, state);
         r->stack = carve(at, state * depth);
         r->indices = carve(at, r->arg && f->mode == NEST_OUTER ? 8 * (size_t)n : 0);
     }
@@ -407,7 +405,7 @@ static void number_places(struct interp_form *f, uint32_t nact, uint32_t nspread
 }
 
 // ---- memory
-// ---------------------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------------
 
 // One block for the form: at most two acts an instruction, three spreads, one stream.
 static struct interp_form *new_form(const struct seg *s, const struct base_alloc *a) {

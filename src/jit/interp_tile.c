@@ -37,7 +37,7 @@ static void set_places(struct run *r) {
 }
 
 // ---- acts
-// ---------------------------------------------------------------------------------------------------
+// ----------------------------------------------------------------------------------------
 
 static void copy(const struct run *r, const struct act *a, size_t n) {
     char *out = r->place[a->out];
@@ -56,17 +56,54 @@ static void copy_one(const struct run *r, const struct act *a) {
     }
 }
 
-// n elements into the lanes of a leaf (INNER) or one row into the columns' states (OUTER); e
-// numbers the first element or the row in the whole run
-static void reduce(const struct run *r, const struct act *a, size_t n, int64_t e) {
-    const struct reduction *d = &r->f->red[a->red];
-    char *state = r->scratch + d->state;
-    if (r->f->mode == NEST_OUTER)
-        kern_red_row(kind_of(d), type_of(d), state, r->place[a->a], (int64_t)n, e);
-    else
-        kern_red_leaf(kind_of(d), type_of(d), state, r->place[a->a], (int64_t)n, e);
+// n elements from number at of the run on into the counter of a row, leaf by leaf; strips may be
+// longer or shorter than leaves
+static void reduce_columns(const struct run *r, const struct reduction *d, const char *x,
+                           int64_t at, int64_t n) {
+    const enum kern_red kind = kind_of(d);
+    const weft_dtype type = type_of(d);
+    char *stack = r->scratch + d->stack;
+    while (n > 0) {
+        const int64_t into = at % KERN_RED_RUN, take = MIN_OF(n, KERN_RED_RUN - into);
+        const uint64_t leaf = (uint64_t)(at / KERN_RED_RUN);
+        void *lanes = kern_red_slot(kind, type, stack, d->lanes, leaf);
+        if (into)
+            kern_red_leaf(kind, type, lanes, x, take, r->t->first + at);
+        else
+            kern_red_begin(kind, type, lanes, x, take, r->t->first + at);
+        at += take;
+        n -= take;
+        x += take * (int64_t)dtype_size(type);
+        if (at % KERN_RED_RUN == 0 || at == r->t->cols)
+            kern_red_carry(kind, type, stack, d->lanes, leaf);
+    }
 }
 
+// n columns of a row into the counter of a panel
+static void reduce_rows(const struct run *r, const struct reduction *d, const char *x, int64_t row,
+                        int64_t n) {
+    const enum kern_red kind = kind_of(d);
+    const weft_dtype type = type_of(d);
+    char *stack = r->scratch + d->stack;
+    const uint64_t leaf = (uint64_t)(row / KERN_RED_ROWS);
+    void *state = kern_red_slot(kind, type, stack, n, leaf);
+    if (row % KERN_RED_ROWS)
+        kern_red_row(kind, type, state, x, n, r->t->first + row);
+    else
+        kern_red_begin_row(kind, type, state, x, n, r->t->first + row);
+    if ((row + 1) % KERN_RED_ROWS == 0 || row + 1 == r->t->rows)
+        kern_red_carry(kind, type, stack, n, leaf);
+}
+
+static void reduce(const struct run *r, const struct act *a, size_t n, int64_t e) {
+    const struct reduction *d = &r->f->red[a->red];
+    if (r->f->mode == NEST_OUTER)
+        reduce_rows(r, d, r->place[a->a], e, (int64_t)n);
+    else
+        reduce_columns(r, d, r->place[a->a], e, (int64_t)n);
+}
+
+// e: the number of the first column (INNER) or of the row (OUTER)
 static void run_acts(const struct run *r, uint32_t begin, uint32_t end, size_t n, int64_t e) {
     char *const *p = r->place;
     for (const struct act *a = r->f->act + begin; a < r->f->act + end; a++) {
@@ -84,7 +121,7 @@ static void run_acts(const struct run *r, uint32_t begin, uint32_t end, size_t n
 }
 
 // ---- rows
-// -----------------------------------------------------------------------------------------------------
+// ----------------------------------------------------------------------------------------
 
 static void fill(char *out, const char *cell, size_t size, size_t n) {
     const size_t bytes = n * size;
@@ -137,92 +174,48 @@ static void run_row_section(const struct run *r, const struct part *p, int64_t r
     run_acts(r, p->body, p->end, 1, 0);
 }
 
-// ---- MAP
-// --------------------------------------------------------------------------------------------------------
-
-static void map_row(const struct run *r, const struct part *p, int64_t row) {
-    const int64_t width = r->f->width, cols = r->t->cols;
-    enter(r, p, row, 0);
-    for (int64_t c = 0; c < cols; c += width) {
-        if (c) set_operands(r, p, row, c);
-        run_acts(r, p->body, p->end, (size_t)MIN_OF(width, cols - c), 0);
-    }
-}
-
-static void run_map(const struct run *r) {
-    for (int64_t row = 0; row < r->t->rows; row++)
-        for (uint32_t i = 0; i < r->f->npart; i++) {
-            const struct part *p = &r->f->part[i];
-            if (p->kind == SEG_ROW)
-                run_row_section(r, p, row);
-            else
-                map_row(r, p, row);
-        }
-}
-
-// ---- INNER
-// ------------------------------------------------------------------------------------------------------
-
-static void begin_leaf(const struct run *r, const struct part *p) {
-    for (uint32_t i = p->red_begin; i < p->red_end; i++) {
-        const struct reduction *d = &r->f->red[i];
-        kern_red_identity(kind_of(d), type_of(d), r->scratch + d->state, d->lanes);
-    }
-}
-static void push_leaf(const struct run *r, const struct part *p, uint64_t leaf) {
-    for (uint32_t i = p->red_begin; i < p->red_end; i++) {
-        const struct reduction *d = &r->f->red[i];
-        kern_red_push(kind_of(d), type_of(d), r->scratch + d->stack, r->scratch + d->state,
-                      d->lanes, leaf);
-    }
-}
+// ---- MAP and INNER
+// -------------------------------------------------------------------------------
 
 // The sum of nothing is 0, though sums start from -0.
 static bool is_empty_sum(const struct reduction *d, int64_t count) {
     return count == 0 && d->kind == KERN_SUM;
 }
 
-static void end_reduction(const struct run *r, uint32_t i, uint64_t leaves) {
+static void end_reduction(const struct run *r, uint32_t i) {
     const struct reduction *d = &r->f->red[i];
-    char *state = r->scratch + d->state;
-    if (leaves > 1)
-        kern_red_flush(kind_of(d), type_of(d), r->scratch + d->stack, state, d->lanes, leaves);
+    const int64_t cols = r->t->cols, leaves = (cols + KERN_RED_RUN - 1) / KERN_RED_RUN;
+    char *total = r->scratch + d->stack;
+    kern_red_flush(kind_of(d), type_of(d), total, total, d->lanes, (uint64_t)leaves);
     if (r->t->mode == TILE_PARTIAL)
-        memcpy(r->t->state[i], state, kern_red_state(kind_of(d), type_of(d), d->lanes));
-    else if (is_empty_sum(d, r->t->cols))
+        memcpy(r->t->state[i], total, kern_red_state(kind_of(d), type_of(d), d->lanes));
+    else if (is_empty_sum(d, cols))
         memset(r->place[d->result], 0, INTERP_CELL);
     else
-        kern_red_fold(kind_of(d), type_of(d), state, r->place[d->result]);
+        kern_red_fold(kind_of(d), type_of(d), total, r->place[d->result]);
 }
 
-static void reduce_row(const struct run *r, const struct part *p, int64_t row) {
+// Elements of a row from left to right, a strip at a time.
+static void run_row(const struct run *r, const struct part *p, int64_t row) {
     const int64_t width = r->f->width, cols = r->t->cols;
-    uint64_t leaf = 0;
     enter(r, p, row, 0);
-    begin_leaf(r, p);
     for (int64_t c = 0; c < cols; c += width) {
-        if (c && c % KERN_RED_RUN == 0) {
-            push_leaf(r, p, leaf++);
-            begin_leaf(r, p);
-        }
         if (c) set_operands(r, p, row, c);
-        run_acts(r, p->body, p->end, (size_t)MIN_OF(width, cols - c), r->t->first + c);
+        run_acts(r, p->body, p->end, (size_t)MIN_OF(width, cols - c), c);
     }
-    if (leaf) push_leaf(r, p, leaf);
     for (uint32_t i = p->red_begin; i < p->red_end; i++)
-        end_reduction(r, i, leaf + 1);
+        end_reduction(r, i);
 }
 
-static void inner_row(const struct run *r, int64_t row) {
-    for (uint32_t i = 0; i < r->f->npart; i++) {
-        const struct part *p = &r->f->part[i];
-        if (p->kind == SEG_ROW)
-            run_row_section(r, p, row);
-        else if (p->red_begin == p->red_end)
-            map_row(r, p, row);
-        else
-            reduce_row(r, p, row);
-    }
+static void run_rows(const struct run *r) {
+    for (int64_t row = 0; row < r->t->rows; row++)
+        for (uint32_t i = 0; i < r->f->npart; i++) {
+            const struct part *p = &r->f->part[i];
+            if (p->kind == SEG_ROW)
+                run_row_section(r, p, row);
+            else
+                run_row(r, p, row);
+        }
 }
 
 static void finish_inner(const struct run *r) {
@@ -234,48 +227,29 @@ static void finish_inner(const struct run *r) {
         if (r->f->part[i].kind == SEG_ROW) run_row_section(r, &r->f->part[i], 0);
 }
 
-static void run_inner(const struct run *r) {
-    if (r->t->mode == TILE_FINISH) {
-        finish_inner(r);
-        return;
-    }
-    for (int64_t row = 0; row < r->t->rows; row++)
-        inner_row(r, row);
-}
-
 // ---- OUTER
-// ------------------------------------------------------------------------------------------------------
+// ---------------------------------------------------------------------------------------
 
 struct panel {
     int64_t col, n;
 };
 
-// All rows of a panel into the reductions' totals.
+// All rows of a panel into the reductions' totals, at the bottom of their counters.
 static void reduce_panel(const struct run *r, struct panel c) {
     const struct interp_form *f = r->f;
-    const int64_t rows = r->t->rows;
-    uint64_t leaf = 0;
-    for (int64_t row = 0; row < rows; row++) {
-        if (row % KERN_RED_ROWS == 0)
-            for (uint32_t i = 0; i < f->nred; i++)
-                kern_red_identity(kind_of(&f->red[i]), type_of(&f->red[i]),
-                                  r->scratch + f->red[i].state, c.n);
+    const uint64_t leaves = (uint64_t)((r->t->rows + KERN_RED_ROWS - 1) / KERN_RED_ROWS);
+    for (int64_t row = 0; row < r->t->rows; row++)
         for (uint32_t i = 0; i < f->npart; i++) {
             const struct part *p = &f->part[i];
             if (p->kind == SEG_ROW) run_row_section(r, p, row);
             if (p->kind != SEG_ELEM) continue;
             enter(r, p, row, c.col);
-            run_acts(r, p->body, p->end, (size_t)c.n, r->t->first + row);
+            run_acts(r, p->body, p->end, (size_t)c.n, row);
         }
-        if ((row + 1) % KERN_RED_ROWS && row + 1 < rows) continue;
-        for (uint32_t i = 0; i < f->nred; i++)
-            kern_red_push(kind_of(&f->red[i]), type_of(&f->red[i]), r->scratch + f->red[i].stack,
-                          r->scratch + f->red[i].state, c.n, leaf);
-        leaf++;
+    for (const struct reduction *d = f->red; d < f->red + f->nred; d++) {
+        char *total = r->scratch + d->stack;
+        kern_red_flush(kind_of(d), type_of(d), total, total, c.n, leaves);
     }
-    for (uint32_t i = 0; i < f->nred; i++)
-        kern_red_flush(kind_of(&f->red[i]), type_of(&f->red[i]), r->scratch + f->red[i].stack,
-                       r->scratch + f->red[i].total, c.n, leaf);
 }
 
 // The indices of an arg-reduction within a state of n columns.
@@ -287,7 +261,7 @@ static void save_panel(const struct run *r, struct panel c) {
     for (uint32_t i = 0; i < r->f->nred; i++) {
         const struct reduction *d = &r->f->red[i];
         const size_t size = dtype_size(type_of(d));
-        char *from = r->scratch + d->total, *to = r->t->state[i];
+        char *from = r->scratch + d->stack, *to = r->t->state[i];
         memcpy(to + (size_t)c.col * size, from, (size_t)c.n * size);
         if (d->arg)
             memcpy(indices_of(d, to, r->t->cols) + 8 * c.col, indices_of(d, from, c.n),
@@ -300,7 +274,7 @@ static void load_panel(const struct run *r, struct panel c) {
     for (uint32_t i = 0; i < r->f->nred; i++) {
         const struct reduction *d = &r->f->red[i];
         const size_t size = dtype_size(type_of(d));
-        char *from = r->t->state[i], *to = r->scratch + d->total;
+        char *from = r->t->state[i], *to = r->scratch + d->stack;
         memcpy(to, from + (size_t)c.col * size, (size_t)c.n * size);
         if (d->arg)
             memcpy(indices_of(d, to, c.n), indices_of(d, from, r->t->cols) + 8 * c.col,
@@ -314,7 +288,7 @@ static void finish_panel(const struct run *r, struct panel c) {
     const bool no_row_yet = r->t->mode == TILE_FINISH || r->t->rows == 0;
     for (uint32_t i = 0; i < f->nred; i++) {
         const struct reduction *d = &f->red[i];
-        char *total = r->scratch + d->total;
+        char *total = r->scratch + d->stack;
         r->place[d->result] = d->arg ? r->scratch + d->indices : total;
         if (d->arg)
             kern_red_columns(kind_of(d), type_of(d), total, r->place[d->result], c.n);
@@ -350,9 +324,10 @@ void interp_tile(const void *code, const struct tile *t) {
     struct run r = {.f = code, .t = t, .scratch = t->scratch, .put = t->mode != TILE_PARTIAL};
     r.place = (char **)t->scratch;
     set_places(&r);
-    switch (r.f->mode) {
-    case NEST_MAP: run_map(&r); break;
-    case NEST_INNER: run_inner(&r); break;
-    case NEST_OUTER: run_outer(&r); break;
-    }
+    if (r.f->mode == NEST_OUTER)
+        run_outer(&r);
+    else if (t->mode == TILE_FINISH)
+        finish_inner(&r);
+    else
+        run_rows(&r);
 }

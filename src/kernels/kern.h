@@ -121,16 +121,25 @@ void kern_red_combine(enum kern_red r, weft_dtype t, void *older, const void *ne
 // that hold the identity. A leaf may also come in pieces, each but the last a multiple of 64 elements.
 void kern_red_leaf(enum kern_red r, weft_dtype t, void *lanes, const void *x, int64_t count,
                    int64_t first);
+// the same in one step: identity, then the leaf or its first piece
+void kern_red_begin(enum kern_red r, weft_dtype t, void *lanes, const void *x, int64_t count,
+                    int64_t first);
 // outer: accumulate one row of n columns, index e of the run, into n lanes
 void kern_red_row(enum kern_red r, weft_dtype t, void *state, const void *x, int64_t n, int64_t e);
+// the same in one step: identity, then the row
+void kern_red_begin_row(enum kern_red r, weft_dtype t, void *state, const void *x, int64_t n,
+                        int64_t e);
 // Fold L lanes to one result at out (element of t, or i64 for arg-reductions; empty: -1).
 void kern_red_fold(enum kern_red r, weft_dtype t, const void *lanes, void *out);
 // outer arg-reductions: state of n columns to n i64 results
 void kern_red_columns(enum kern_red r, weft_dtype t, const void *state, void *out, int64_t n);
 // The binary counter over partial states of n lanes: push number index (0, 1, 2, ...; the order matters);
-// flush leaves the total in total. stack has room for 64 states.
+// flush leaves the total in total, which may be stack. stack has room for 64 states.
 void kern_red_push(enum kern_red r, weft_dtype t, void *stack, const void *state, int64_t n,
                    uint64_t index);
+// Pushing without a copy: where to make state number index, and the carries once it is there.
+void *kern_red_slot(enum kern_red r, weft_dtype t, void *stack, int64_t n, uint64_t index);
+void kern_red_carry(enum kern_red r, weft_dtype t, void *stack, int64_t n, uint64_t index);
 void kern_red_flush(enum kern_red r, weft_dtype t, void *stack, void *total, int64_t n,
                     uint64_t count);
 

@@ -107,6 +107,27 @@ void kern_red_leaf(enum kern_red r, weft_dtype t, void *lanes, const void *x, in
     assert(count <= KERN_RED_RUN);
     find(r, t)->leaf(lanes, x, count, first);
 }
+void kern_red_begin(enum kern_red r, weft_dtype t, void *lanes, const void *x, int64_t count,
+                    int64_t first) {
+    const struct red_kind *k = find(r, t);
+    const int n = kern_red_is_arg(r) ? RED_ARG_LANES : kern_red_lanes(t);
+    if (k->begin && count >= n) {
+        k->begin(lanes, x, count);
+        return;
+    }
+    kern_red_identity(r, t, lanes, n);
+    k->leaf(lanes, x, count, first);
+}
+// The identity combined with an element is that element, but for bool, which becomes 0 or 1.
+void kern_red_begin_row(enum kern_red r, weft_dtype t, void *state, const void *x, int64_t n,
+                        int64_t e) {
+    if (!kern_red_is_arg(r) && t != WEFT_BOOL) {
+        memcpy(state, x, (size_t)n * dtype_size(t));
+        return;
+    }
+    kern_red_identity(r, t, state, n);
+    find(r, t)->row(state, x, n, e);
+}
 void kern_red_row(enum kern_red r, weft_dtype t, void *state, const void *x, int64_t n, int64_t e) {
     find(r, t)->row(state, x, n, e);
 }
@@ -128,6 +149,19 @@ void kern_red_columns(enum kern_red r, weft_dtype t, const void *state, void *ou
 // ---- the counter
 // ------------------------------------------------------------------------------------------- The
 // stack holds one state per bit set in the number of states pushed, largest first.
+
+void *kern_red_slot(enum kern_red r, weft_dtype t, void *stack, int64_t n, uint64_t index) {
+    return (char *)stack + kern_red_state(r, t, n) * (size_t)__builtin_popcountll(index);
+}
+
+void kern_red_carry(enum kern_red r, weft_dtype t, void *stack, int64_t n, uint64_t index) {
+    if (!(index & 1)) return;
+    const size_t bytes = kern_red_state(r, t, n);
+    void (*combine)(void *, const void *, int64_t) = find(r, t)->combine;
+    char *top = kern_red_slot(r, t, stack, n, index);
+    for (; index & 1; index >>= 1, top -= bytes)
+        combine(top - bytes, top, n);
+}
 
 void kern_red_push(enum kern_red r, weft_dtype t, void *stack, const void *state, int64_t n,
                    uint64_t index) {
@@ -154,5 +188,5 @@ void kern_red_flush(enum kern_red r, weft_dtype t, void *stack, void *total, int
     char *top = (char *)stack + bytes * (size_t)(__builtin_popcountll(count) - 1);
     for (; top != stack; top -= bytes)
         find(r, t)->combine(top - bytes, top, n);
-    memcpy(total, stack, bytes);
+    if (total != stack) memcpy(total, stack, bytes);
 }

@@ -55,12 +55,12 @@
 #include "argpair.inc"
 
 #define ROW(name, skipping)                                                                        \
-    {[WEFT_BOOL] = RED_KIND(name, b8), [WEFT_I8] = RED_KIND(name, i8),                           \
-     [WEFT_I16] = RED_KIND(name, i16),   [WEFT_I32] = RED_KIND(name, i32),                         \
-     [WEFT_I64] = RED_KIND(name, i64),   [WEFT_U8] = RED_KIND(name, u8),                           \
-     [WEFT_U16] = RED_KIND(name, u16),   [WEFT_U32] = RED_KIND(name, u32),                         \
-     [WEFT_U64] = RED_KIND(name, u64),   [WEFT_F32] = RED_KIND(skipping, f32),                     \
-     [WEFT_F64] = RED_KIND(skipping, f64)}
+    {[WEFT_BOOL] = RED_ARG_KIND(name, b8), [WEFT_I8] = RED_ARG_KIND(name, i8),                           \
+     [WEFT_I16] = RED_ARG_KIND(name, i16),   [WEFT_I32] = RED_ARG_KIND(name, i32),                         \
+     [WEFT_I64] = RED_ARG_KIND(name, i64),   [WEFT_U8] = RED_ARG_KIND(name, u8),                           \
+     [WEFT_U16] = RED_ARG_KIND(name, u16),   [WEFT_U32] = RED_ARG_KIND(name, u32),                         \
+     [WEFT_U64] = RED_ARG_KIND(name, u64),   [WEFT_F32] = RED_ARG_KIND(skipping, f32),                     \
+     [WEFT_F64] = RED_ARG_KIND(skipping, f64)}
 static const struct red_kind kinds[4][WEFT_DTYPE__N] = {
     ROW(argmin, argmin), ROW(argmax, argmax), ROW(argmin, nanargmin), ROW(argmax, nanargmax)};
 

@@ -7,6 +7,8 @@
 #include "../kern.h"
 
 struct red_kind {
+    // as leaf on the identity, for at least as many elements as lanes; NULL: there is none
+    void (*begin)(void *lanes, const void *x, int64_t count);
     void (*leaf)(void *lanes, const void *x, int64_t count, int64_t first);
     void (*row)(void *state, const void *x, int64_t n, int64_t e);
     void (*combine)(void *older, const void *newer, int64_t n);
@@ -24,7 +26,9 @@ extern red_find kern_red_ints_avx512, kern_red_floats_avx512, kern_red_args_avx5
 #define RED_JOIN2(a, b) RED_JOIN2_(a, b)
 // the functions of reduction name on the type spelled t
 #define RED_KIND(name, t)                                                                          \
-    { name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t }
+    { name##_begin_##t, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t }
+#define RED_ARG_KIND(name, t)                                                                      \
+    { NULL, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t }
 
 #define RED_ARG_LANES 32
 static inline int64_t red_padded(int64_t bytes) {
