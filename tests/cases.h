@@ -60,4 +60,12 @@ static inline weft_reduce along(const int *axis, bool keep) {
     return (weft_reduce){.size = sizeof(weft_reduce), .axes = axis, .naxes = axis ? 1 : 0, .keepdims = keep};
 }
 
+// For files that keep a context per tier in `tiers`.
+#define EACH_TIER(g)                                                                               \
+    for (int tier_ = 0; tier_ < 2; tier_++)                                                        \
+        for (weft_graph *g = weft_graph_new(tiers[tier_]); g; weft_graph_free(g), g = NULL)
+
+static inline void must(weft_graph *g, weft_status st) { cr_assert_eq(st, WEFT_OK, "%s", weft_graph_error(g)); }
+static inline weft_array vec(double *p, int64_t n) { return weft_dense(WEFT_F64, p, 1, &n); }
+
 #endif

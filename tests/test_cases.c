@@ -122,6 +122,17 @@ Test(cases, integers) {
           int64_t, LIST(0, 0, 0, -1, 1, 1));
 }
 
+Test(cases, negative_literal_power) { // I13: known when the graph is built, so said then
+    for (int tier = 0; tier < 2; tier++) {
+        weft_graph *g = weft_graph_new(tiers[tier]);
+        weft_array a = weft_dense(WEFT_I64, &(int64_t){2}, 0, NULL);
+        cr_expect_null(weft_pow(weft_from(g, &a), weft_int(g, -2)));
+        cr_expect_neq(weft_graph_status(g), WEFT_OK);
+        cr_expect(strstr(weft_graph_error(g), "pow") != NULL, "%s", weft_graph_error(g));
+        weft_graph_free(g);
+    }
+}
+
 Test(cases, mixed_types) {
     CASE1("I18", I32, int32_t, LIST(16777217),
           weft_equal(X, weft_scalar(g, WEFT_F32, &(float){16777216.0f})), BOOL, uint8_t, LIST(0));
@@ -154,8 +165,13 @@ Test(cases, comparisons_and_extremes) {
     CASE2("F1 min", F32, float, LIST(NAN, 1, NAN, 0.0f, -0.0f), LIST(1, NAN, NAN, -0.0f, 0.0f), weft_minimum(X, Y), F32,
           float, LIST(NAN, NAN, NAN, -0.0f, -0.0f));
     CASE2("F2", F64, double, LIST(NAN, 1), LIST(1, NAN), weft_fmax(X, Y), F64, double, LIST(1, 1));
+    CASE2("F2 min", F64, double, LIST(NAN, 1, NAN), LIST(1, NAN, NAN), weft_fmin(X, Y), F64, double, LIST(1, 1, NAN));
     CASE2("F5 <", F64, double, LIST(NAN, 1), LIST(1, NAN), weft_less(X, Y), BOOL, uint8_t, LIST(0, 0));
     CASE2("F5 !=", F64, double, LIST(NAN, 1), LIST(1, NAN), weft_not_equal(X, Y), BOOL, uint8_t, LIST(1, 1));
+    CASE2("F5 >", F64, double, LIST(NAN, 1), LIST(1, NAN), weft_greater(X, Y), BOOL, uint8_t, LIST(0, 0));
+    CASE2("F5 ==", F64, double, LIST(NAN, NAN), LIST(1, NAN), weft_equal(X, Y), BOOL, uint8_t, LIST(0, 0));
+    CASE2("F5 <=", F64, double, LIST(NAN, 1), LIST(1, NAN), weft_less_equal(X, Y), BOOL, uint8_t, LIST(0, 0));
+    CASE2("F5 >=", F64, double, LIST(NAN, 1), LIST(1, NAN), weft_greater_equal(X, Y), BOOL, uint8_t, LIST(0, 0));
     CASE2("F5 not <", F64, double, LIST(NAN), LIST(1), weft_logical_not(weft_less(X, Y)), BOOL, uint8_t, LIST(1));
     CASE1("F6 ==", F64, double, LIST(1, NAN, INF), weft_equal(X, X), BOOL, uint8_t, LIST(1, 0, 1));
     CASE1("F6 !=", F64, double, LIST(1, NAN, INF), weft_not_equal(X, X), BOOL, uint8_t, LIST(0, 1, 0));
@@ -164,6 +180,8 @@ Test(cases, comparisons_and_extremes) {
     CASE1("F32", F64, double, LIST(NAN, -0.0, -INF, 3), weft_sign(X), F64, double, LIST(NAN, 0.0, -1, 1));
     CASE1("F33", F64, double, LIST(-1, 4), weft_where(weft_greater_equal(X, weft_int(g, 0)), weft_sqrt(X), weft_int(g, 0)),
           F64, double, LIST(0, 2));
+    CASE1("F33 1/x", F64, double, LIST(0.0, -4), weft_where(X, weft_true_divide(weft_int(g, 1), X), weft_int(g, 0)), F64,
+          double, LIST(0, -0.25));
     CASE1("F33 int", I32, int32_t, LIST(0, 5),
           weft_where(weft_not_equal(X, weft_int(g, 0)), weft_floor_divide(weft_int(g, 10), X), weft_int(g, 0)), I32,
           int32_t, LIST(0, 2));
@@ -178,13 +196,21 @@ Test(cases, arithmetic) {
     CASE1("F7 x*0", F64, double, LIST(INF, NAN, -1, 0), weft_mul(X, weft_int(g, 0)), F64, double, LIST(NAN, NAN, -0.0, 0.0));
     CASE1("F7 x-x", F64, double, LIST(INF, NAN, -1, 0), weft_sub(X, X), F64, double, LIST(NAN, NAN, 0.0, 0.0));
     CASE1("F7 x/x", F64, double, LIST(INF, NAN, -1, 0), weft_true_divide(X, X), F64, double, LIST(NAN, NAN, 1, NAN));
+    CASE1("F7 0/x", F64, double, LIST(INF, NAN, -1, 0), weft_true_divide(weft_int(g, 0), X), F64, double,
+          LIST(0.0, NAN, -0.0, NAN));
     CASE1("F9 x+0", F64, double, LIST(-0.0), weft_add(X, weft_float(g, 0.0)), F64, double, LIST(0.0));
+    CASE1("F9 x+-0", F64, double, LIST(-0.0, 0.0), weft_add(X, weft_float(g, -0.0)), F64, double, LIST(-0.0, 0.0));
     CASE1("F9 x-0", F64, double, LIST(-0.0), weft_sub(X, weft_float(g, 0.0)), F64, double, LIST(-0.0));
     CASE1("F9 -x", F64, double, LIST(0.0), weft_neg(X), F64, double, LIST(-0.0));
     CASE1("F9 0-x", F64, double, LIST(0.0), weft_sub(weft_float(g, 0), X), F64, double, LIST(0.0));
     CASE1("F10", F32, float, LIST(1e10f),
           weft_add(weft_mul(weft_float(g, 1e20), X), weft_mul(weft_float(g, -1e20), X)), F32, float, LIST(0.0f));
     CASE2("F12", F32, float, LIST(1e8f), LIST(1), weft_sub(weft_add(X, Y), X), F32, float, LIST(0.0f));
+    CASE2("F12 max", F32, float, LIST(.7f, .5f), LIST(-0.0f, -0.0f),
+          weft_sub(weft_add(X, Y), weft_max(weft_add(X, Y), NULL)), F32, float, LIST(0.0f, -0.19999999f));
+    CASE1("V20", F64, double, LIST(3, -0.5), weft_add(weft_mul(X, X), X), F64, double, LIST(12, -0.25));
+    CASE1("V20 where", F64, double, LIST(3, -0.5, 0), weft_where(weft_greater(X, weft_int(g, 0)), X, weft_neg(X)), F64,
+          double, LIST(3, 0.5, -0.0));
     CASE1("F14", F64, double, LIST(5), weft_true_divide(X, weft_float(g, 3.0)), F64, double, LIST(1.6666666666666667));
     CASE1("F14 /0", F64, double, LIST(-236, 0), weft_true_divide(X, weft_float(g, 0.0)), F64, double, LIST(-INF, NAN));
     CASE2("F15", F64, double, LIST(1, 1, -1, INF, 12, -0.0, 0), LIST(0.1, -INF, INF, 3, 0, 3, 1), weft_floor_divide(X, Y),
@@ -216,6 +242,7 @@ Test(cases, functions) {
     CASE1("F26 expm1", F64, double, LIST(1e-16, -1e-16, -0.0, -800, 709.782712893384, 710), weft_expm1(X), F64, double,
           LIST(1e-16, -1e-16, -0.0, -1, 1.7976931348622732e308, INF));
     CASE1("F26 expm1 f32", F32, float, LIST(-88, 89), weft_expm1(X), F32, float, LIST(-1, INF));
+    CASE1("F26 small f32", F32, float, LIST(1e-10f, -0.0f), weft_expm1(X), F32, float, LIST(1e-10f, -0.0f));
     CASE1("F27 tanh", F64, double, LIST(20, 50, 1e4, -1e4, 1e-10), weft_tanh(X), F64, double, LIST(1, 1, 1, -1, 1e-10));
     CASE1("F27 sigmoid", F64, double, LIST(1000, -1000, 89), weft_sigmoid(X), F64, double, LIST(1, 0, 1));
     CASE1("F27 f32", F32, float, LIST(1000, -1000, 89, -89), weft_sigmoid(X), F32, float, LIST(1, 0, 1, 2.227364e-39f));
@@ -333,6 +360,50 @@ Test(cases, nan_everywhere) {
             }
 }
 
+Test(cases, first_of_ties_across_threads) { // R11
+    enum { N = 1000000 };
+    double *x = calloc(N, sizeof *x);
+    x[999] = x[500000] = 1;
+    int64_t n = N, where = -1;
+    weft_array a = weft_dense(WEFT_F64, x, 1, &n);
+    for (int threads = 1; threads <= 7; threads += 3)
+        for (int b = WEFT_BACKEND_INTERP; b <= WEFT_BACKEND_JIT; b++) {
+            weft_ctx *ctx = new_ctx((weft_backend)b, threads);
+            weft_graph *g = weft_graph_new(ctx);
+            eval_into("R11", g, weft_argmax(weft_from(g, &a), NULL), &where);
+            cr_expect_eq(where, 999);
+            eval_into("R11", g, weft_argmin(weft_from(g, &a), NULL), &where);
+            cr_expect_eq(where, 0);
+            x[700000] = NAN;
+            eval_into("R11", g, weft_argmax(weft_from(g, &a), NULL), &where);
+            cr_expect_eq(where, 700000);
+            x[700000] = 0;
+            weft_graph_free(g);
+            weft_ctx_free(ctx);
+        }
+    free(x);
+}
+
+Test(cases, fewer_elements_than_threads) { // R24
+    double x[5] = {1, 2, 3, 4, 5}, out[5], total;
+    for (int b = WEFT_BACKEND_INTERP; b <= WEFT_BACKEND_JIT; b++) {
+        weft_ctx *ctx = new_ctx((weft_backend)b, 7);
+        for (int64_t n = 0; n <= 5; n++) {
+            weft_graph *g = weft_graph_new(ctx);
+            weft_array a = weft_dense(WEFT_F64, x, 1, &n);
+            weft_expr *e = weft_from(g, &a);
+            memset(out, 0, sizeof out);
+            eval_into("R24", g, weft_mul(e, e), out);
+            for (int i = 0; i < 5; i++)
+                cr_expect_eq(out[i], i < n ? x[i] * x[i] : 0);
+            eval_into("R24", g, weft_sum(e, NULL), &total);
+            cr_expect_eq(total, (double)(n * (n + 1) / 2));
+            weft_graph_free(g);
+        }
+        weft_ctx_free(ctx);
+    }
+}
+
 Test(cases, empty_reductions) {
     int64_t none = 0;
     double out = 7;
@@ -341,6 +412,8 @@ Test(cases, empty_reductions) {
         weft_graph *g = weft_graph_new(tiers[tier]);
         weft_array a = weft_dense(WEFT_F64, &out, 1, &none);
         weft_expr *x = weft_from(g, &a);
+        eval_into("R17", g, weft_sum(x, NULL), &out);
+        cr_expect(out == 0 && !signbit(out));
         eval_into("R17", g, weft_prod(x, NULL), &out);
         cr_expect_eq(out, 1);
         eval_into("R17", g, weft_mean(x, NULL), &out);
