@@ -22,13 +22,17 @@ static void plain(const double *x, const double *y, double *o, int64_t n) {
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) static void avx512(const double *x, const double *y, double *o, int64_t n) {
     int64_t i = 0;
-    for (; i + 32 <= n; i += 32) {
+    for (; i + 32 <= n; i += 32) { // all loads before all stores: no false dependence on addresses
         __m512d a = _mm512_loadu_pd(x + i), b = _mm512_loadu_pd(x + i + 8);
         __m512d c = _mm512_loadu_pd(x + i + 16), d = _mm512_loadu_pd(x + i + 24);
-        _mm512_storeu_pd(o + i, _mm512_sqrt_pd(_mm512_add_pd(_mm512_mul_pd(a, _mm512_loadu_pd(y + i)), a)));
-        _mm512_storeu_pd(o + i + 8, _mm512_sqrt_pd(_mm512_add_pd(_mm512_mul_pd(b, _mm512_loadu_pd(y + i + 8)), b)));
-        _mm512_storeu_pd(o + i + 16, _mm512_sqrt_pd(_mm512_add_pd(_mm512_mul_pd(c, _mm512_loadu_pd(y + i + 16)), c)));
-        _mm512_storeu_pd(o + i + 24, _mm512_sqrt_pd(_mm512_add_pd(_mm512_mul_pd(d, _mm512_loadu_pd(y + i + 24)), d)));
+        a = _mm512_sqrt_pd(_mm512_add_pd(_mm512_mul_pd(a, _mm512_loadu_pd(y + i)), a));
+        b = _mm512_sqrt_pd(_mm512_add_pd(_mm512_mul_pd(b, _mm512_loadu_pd(y + i + 8)), b));
+        c = _mm512_sqrt_pd(_mm512_add_pd(_mm512_mul_pd(c, _mm512_loadu_pd(y + i + 16)), c));
+        d = _mm512_sqrt_pd(_mm512_add_pd(_mm512_mul_pd(d, _mm512_loadu_pd(y + i + 24)), d));
+        _mm512_storeu_pd(o + i, a);
+        _mm512_storeu_pd(o + i + 8, b);
+        _mm512_storeu_pd(o + i + 16, c);
+        _mm512_storeu_pd(o + i + 24, d);
     }
     plain(x + i, y + i, o + i, n - i);
 }
@@ -81,15 +85,18 @@ static void *helper(void *arg) {
 
 int main(int argc, char **argv) {
     int64_t n = argc > 1 ? strtoll(argv[1], NULL, 10) : 1 << 22;
-    int threads = argc > 2 ? atoi(argv[2]) : 1, rounds = argc > 3 ? atoi(argv[3]) : 25;
+    int threads = argc > 2 ? atoi(argv[2]) : 1, rounds = argc > 3 ? atoi(argv[3]) : 101;
     if (n < 1 || threads < 1 || threads > 64 || rounds < 1) {
         fprintf(stderr, "usage: hand N [THREADS [ROUNDS]]\n");
         return 2;
     }
-    size_t bytes = ((size_t)n * 8 + 63) & ~(size_t)63;
-    double *x = aligned_alloc(64, bytes), *y = aligned_alloc(64, bytes), *o = aligned_alloc(64, bytes);
+    // One block, the arrays at different offsets within a page, so that none shadows another.
+    size_t bytes = (((size_t)n * 8 + 4095) & ~(size_t)4095) + 4096;
+    char *block = aligned_alloc(4096, 3 * bytes);
     int64_t *times = calloc((size_t)rounds, sizeof *times);
-    if (!x || !y || !o || !times) return 1;
+    if (!block || !times) return 1;
+    double *x = (double *)(void *)block, *y = (double *)(void *)(block + bytes + 1344);
+    double *o = (double *)(void *)(block + 2 * bytes + 2688);
     for (int64_t i = 0; i < n; i++) {
         x[i] = (double)(i % 1000) * 0.001;
         y[i] = (double)(i % 777) * 0.01;
@@ -100,7 +107,7 @@ int main(int argc, char **argv) {
     pthread_barrier_t barrier;
     pthread_t id[64];
     struct part part[64];
-    int64_t inner = threads == 1 ? 1 + 4000000 / (n + 1000) : 1;
+    int64_t inner = threads == 1 ? 1 + 100000 / n : 1; // short samples: less of others in them
     pthread_barrier_init(&barrier, NULL, (unsigned)threads);
     for (int t = 1; t < threads; t++) {
         int64_t lo = n * t / threads, hi = n * (t + 1) / threads;

@@ -41,7 +41,7 @@ def chain(build, threads):
         rows = []
         for _ in range(ROUNDS):
             b = json.loads(out(f"{build}/weft", "bench", CHAIN, f"x=f64[{n}]", f"y=f64[{n}]", "--json", "--threads", str(threads)))
-            hand = json.loads(out(f"{build}/bench/hand", str(n), str(threads), "15"))
+            hand = json.loads(out(f"{build}/bench/hand", str(n), str(threads)))
             rows.append((b["fused_ns"], b["unfused_ns"], b["interpreted_ns"], hand["ns"], numpy_ns(n) or float("nan")))
         m = [statistics.median(c) / 1e3 for c in zip(*rows)]
         print(f"{n:>10} " + " ".join(f"{v:>10.2f}" for v in m) + f" {m[3] / m[0]:>9.2f}x {m[4] / m[0]:>10.2f}x", flush=True)
