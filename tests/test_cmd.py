@@ -192,6 +192,11 @@ def test_verbs():
     for args in (["--help"], ["eval", "--help"], ["--version"]):
         code, out, _ = weft(*args)
         check(" ".join(args), code == 0 and "weft" in out)
+    for expr, want in (("-x", "-2\n"), ("--3*x", "6\n"), ("- x**2", "-4\n")):
+        code, out, err = weft("eval", expr, "x=2")
+        check(f"an expression that begins with a sign: {expr}", code == 0 and out == want, out + err)
+    p = subprocess.run([WEFT, "eval", "sum(x)", "x=f64[9]"], capture_output=True, text=True, env={**os.environ, "WEFT_DUMP": "plan"})
+    check("WEFT_DUMP is shown", p.returncode == 0 and "passes=1" in p.stderr and "passes" not in p.stdout, p.stderr)
     a, b = weft("eval", "x", "x=f64[5]")[1], weft("eval", "x", "x=f64[5]")[1]
     check("generated inputs are always the same", a == b and "nan" not in a, a + b)
 

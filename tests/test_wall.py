@@ -1,9 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """The include wall: each room may include only what docs/architecture.md's table says, the C API of LLVM
-stays behind jit/llvm.h, and every source carries its licence line. Ends with "N passed, N failed"."""
+stays behind jit/llvm.h, every source carries its licence line, and the public header is C99 and C++ by
+itself. Ends with "N passed, N failed"."""
 import os
 import re
+import shutil
+import subprocess
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -59,8 +62,22 @@ def check(path):
     return problems
 
 
+def public_header(compiler, *standard):
+    """The public header alone, all warnings as errors; None when there is no such compiler."""
+    if not shutil.which(compiler):
+        print(f"skipped: the header under {' '.join(standard)}: there is no {compiler}")
+        return None
+    p = subprocess.run([compiler, *standard, "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I",
+                        os.path.join(ROOT, "include"), "-"], input="#include <weft/weft.h>\n", text=True, capture_output=True)
+    print(p.stderr, end="")
+    return p.returncode == 0
+
+
 def main():
-    passed = failed = 0
+    passed = failed = skipped = 0
+    for compiler, *standard in (("c++", "-xc++", "-std=c++11"), ("c++", "-xc++", "-std=c++17"), ("cc", "-xc", "-std=c99")):
+        ok = public_header(compiler, *standard)
+        passed, failed, skipped = passed + (ok is True), failed + (ok is False), skipped + (ok is None)
     for folder, _, files in os.walk(os.path.normpath(os.path.join(ROOT, "src"))):
         for name in sorted(files):
             if not name.endswith((".c", ".h", ".S", ".def", ".inc")):
@@ -69,7 +86,7 @@ def main():
             for p in problems:
                 print(f"{os.path.relpath(os.path.join(folder, name), ROOT)}: {p}")
             passed, failed = passed + (not problems), failed + bool(problems)
-    print(f"{passed} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed or passed < 20 else 0
 
 

@@ -406,6 +406,7 @@ static const struct row *find_row(const char *name, size_t len) {
     return NULL;
 }
 bool is_function(const char *name, size_t len) { return find_row(name, len) != NULL; }
+const char *function_at(size_t i) { return i < COUNT_OF(rows) ? rows[i].name : NULL; }
 
 // ---- spelling ---------------------------------------------------------------------------------
 // Edits from one word to another, for words of up to 30 letters.

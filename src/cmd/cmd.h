@@ -185,6 +185,7 @@ struct callee {
 };
 bool parse_call(struct parser *p, const struct callee *c, struct value *out);
 bool is_function(const char *name, size_t len);
+const char *function_at(size_t i); // NULL past the end
 // x[...], the parser stands after "["
 bool parse_subscript(struct parser *p, struct value *x);
 void suggest_function(const char *name, size_t len, char *buf, size_t size);

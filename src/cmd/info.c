@@ -4,6 +4,27 @@
 
 #include <string.h>
 
+static bool in_table(const char *name) {
+    const weft_op_info *op;
+    for (int i = 0; (op = weft_op_at(i)); i++)
+        if (strcmp(op->name, name) == 0) return true;
+    return false;
+}
+
+// What an expression can call and the table does not have: built of its rows, or a second name.
+static void show_composed(void) {
+    const char *name;
+    int column = 0;
+    printf("\nAlso to be called, composed of these or another name for one:\n");
+    for (size_t i = 0; (name = function_at(i)); i++) {
+        if (in_table(name)) continue;
+        int width = (int)strlen(name) + 1;
+        if (column + width > 90) column = printf("\n") - 1;
+        column += printf("%s%s", column ? " " : "  ", name);
+    }
+    printf("\n");
+}
+
 int cmd_ops(struct options *o) {
     const weft_op_info *op;
     if (o->json) printf("[");
@@ -14,7 +35,10 @@ int cmd_ops(struct options *o) {
         else
             printf("%-15s %d  %-12s %s\n", op->name, op->arity, op->kind, op->doc);
     }
-    if (o->json) printf("]\n");
+    if (o->json)
+        printf("]\n");
+    else
+        show_composed();
     return 0;
 }
 

@@ -56,10 +56,20 @@ void *cmd_alloc(size_t size) {
     exit(EXIT_FAULT);
 }
 
+static void log_line(void *ud, weft_log_level level, const char *line) {
+    (void)ud;
+    fprintf(stderr, "%s%s\n", level == WEFT_LOG_WARN ? "weft: " : "", line);
+}
+
+// The log is shown to who asked for it: by a dump, a check, or a tier by name.
 weft_ctx *open_context(const struct options *o, weft_backend backend) {
     weft_ctx *ctx = NULL;
-    weft_ctx_opts opts = {
-        .size = sizeof opts, .threads = o->threads, .isa = o->isa, .backend = backend};
+    bool talk = getenv("WEFT_DUMP") || getenv("WEFT_CHECK") || o->backend == WEFT_BACKEND_JIT;
+    weft_ctx_opts opts = {.size = sizeof opts,
+                          .log = talk ? log_line : NULL,
+                          .threads = o->threads,
+                          .isa = o->isa,
+                          .backend = backend};
     weft_status st = weft_ctx_new(&ctx, &opts);
     if (st) cmd_fail("no context: %s", weft_status_text(st));
     return ctx;
@@ -169,7 +179,7 @@ static const struct verb {
              {"ops", cmd_ops, false, false},
              {"info", cmd_info, false, false}};
 
-// An expression such as '-x' or '--2*x' right after the verb is no option: those begin with a letter.
+// An expression such as '-x' or '--2*x' right after the verb is no option: those have letters.
 static bool signed_expression(const struct verb *v, int argc, char **argv) {
     const char *s = argc > 1 ? argv[1] : "";
     if (!v->expr || s[0] != '-' || !s[1] || strcmp(s, "-h") == 0) return false;
