@@ -104,6 +104,11 @@ void weft_ctx_free(weft_ctx *ctx) {
 
 void weft_ctx_stats(weft_ctx *ctx, weft_stats *out, size_t size) {
     weft_stats s = {0};
+    if (!out) return;
+    if (!ctx) {
+        memset(out, 0, MIN_OF(size, sizeof s));
+        return;
+    }
     jit_stats(ctx->jit, &s);
     pthread_mutex_lock(&ctx->plans.lock);
     s.plans = ctx->plans.made;
@@ -121,7 +126,9 @@ void weft_ctx_stats(weft_ctx *ctx, weft_stats *out, size_t size) {
     memcpy(out, &s, MIN_OF(size, sizeof s));
 }
 
-void weft_ctx_wait(weft_ctx *ctx) { jit_wait(ctx->jit); }
+void weft_ctx_wait(weft_ctx *ctx) {
+    if (ctx) jit_wait(ctx->jit);
+}
 
 // ---- workspaces --------------------------------------------------------------------------------------
 static weft_workspace *make_workspace(weft_ctx *ctx) {

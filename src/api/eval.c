@@ -24,6 +24,7 @@ weft_status eval_check_out(const struct ir_graph *g, ir_ref r, const weft_array 
         if (out->dims[k] != ir_dims(g, r)[k])
             return err_set(err, WEFT_ESHAPE, "output %d: the result is %s, the array has %lld on axis %d",
                            i, want, (long long)out->dims[k], k);
+    if (!out->data && weft_array_count(out)) return err_set(err, WEFT_EINVAL, "output %d: no data", i);
     if (rt_array_overlaps_itself(out))
         return err_set(err, WEFT_EALIAS, "output %d: the array overlaps itself", i);
     return WEFT_OK;

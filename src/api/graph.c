@@ -104,7 +104,8 @@ const char *weft_version(void) { return WEFT_VERSION; }
 
 weft_array weft_dense(weft_dtype t, void *data, int rank, const int64_t *dims) {
     weft_array a = {.dtype = t, .rank = rank, .data = data};
-    if (rank < 0 || rank > WEFT_MAX_RANK) return a;
+    if (rank > 0 && !dims) a.rank = -1; // refused wherever it is used
+    if (a.rank < 0 || a.rank > WEFT_MAX_RANK) return a;
     uint64_t stride = dtype_size(t); // wraps only for shapes that every check refuses
     for (int i = rank - 1; i >= 0; i--) {
         a.dims[i] = dims[i];
@@ -117,7 +118,8 @@ weft_array weft_dense(weft_dtype t, void *data, int rank, const int64_t *dims) {
 weft_array weft_strided(weft_dtype t, void *data, int rank, const int64_t *dims,
                         const int64_t *strides) {
     weft_array a = {.dtype = t, .rank = rank, .data = data};
-    for (int i = 0; i < rank && i < WEFT_MAX_RANK; i++) {
+    if (rank > 0 && (!dims || !strides)) a.rank = -1;
+    for (int i = 0; i < a.rank && i < WEFT_MAX_RANK; i++) {
         a.dims[i] = dims[i];
         a.strides[i] = strides[i];
     }

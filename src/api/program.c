@@ -221,6 +221,8 @@ static weft_status check_inputs(const weft_program *p, const weft_array *in, str
         if (in[i].rank != want->rank)
             return err_set(err, WEFT_ESHAPE, "%s: declared rank %d, given rank %d", what, want->rank,
                            in[i].rank);
+        if (!in[i].data && weft_array_count(&in[i]))
+            return err_set(err, WEFT_EINVAL, "%s: no data", what);
     }
     return WEFT_OK;
 }
@@ -288,6 +290,7 @@ static weft_status run_checked(weft_program *p, weft_workspace *ws, const weft_a
         char what[32];
         snprintf(what, sizeof what, "output %d", i);
         TRY(rt_array_check(&out[i], what, err));
+        if (!out[i].data && weft_array_count(&out[i])) return err_set(err, WEFT_EINVAL, "%s: no data", what);
     }
     struct variant *v = NULL;
     TRY(other_variant(p, in, out, err, &v));
