@@ -41,27 +41,24 @@ static void read_dump(struct env_settings *s, const char *v) {
 static void read_check(struct env_settings *s, const char *v) { s->check = strcmp(v, "0") != 0; }
 
 static const struct {
-    const char *name, *values, *doc;
+    weft_env_info info;
     void (*read)(struct env_settings *s, const char *v);
 } table[] = {
-    {"WEFT_THREADS", "1..", "threads an evaluation may use", read_threads},
-    {"WEFT_ISA", "scalar|avx2|avx512|neon", "cap on the instruction set", read_isa},
-    {"WEFT_BACKEND", "auto|interp|jit", "which tier runs", read_backend},
-    {"WEFT_DUMP", "ir,dot,plan,llvm,asm", "sent to the log of the context, per new plan", read_dump},
-    {"WEFT_CHECK", "1", "run both tiers and compare their bits", read_check},
-    {"WEFT_JIT_MODULE", "path", "the LLVM module to open", NULL},
+    {{"WEFT_THREADS", "1..", "threads an evaluation may use"}, read_threads},
+    {{"WEFT_ISA", "scalar|avx2|avx512|neon", "cap on the instruction set"}, read_isa},
+    {{"WEFT_BACKEND", "auto|interp|jit", "which tier runs"}, read_backend},
+    {{"WEFT_DUMP", "ir,dot,plan,llvm,asm", "sent to the log of the context, per new plan"}, read_dump},
+    {{"WEFT_CHECK", "1", "run both tiers and compare their bits"}, read_check},
+    {{"WEFT_JIT_MODULE", "path", "the LLVM module to open"}, NULL},
 };
 
 void env_read(struct env_settings *s) {
     for (size_t i = 0; i < COUNT_OF(table); i++) {
-        const char *v = table[i].read ? secure_getenv(table[i].name) : NULL;
+        const char *v = table[i].read ? secure_getenv(table[i].info.name) : NULL;
         if (v && *v) table[i].read(s, v);
     }
 }
 
 const weft_env_info *weft_env_at(int i) {
-    static weft_env_info row[COUNT_OF(table)];
-    if (i < 0 || (size_t)i >= COUNT_OF(table)) return NULL;
-    row[i] = (weft_env_info){table[i].name, table[i].values, table[i].doc};
-    return &row[i];
+    return i < 0 || (size_t)i >= COUNT_OF(table) ? NULL : &table[i].info;
 }

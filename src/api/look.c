@@ -85,12 +85,17 @@ void weft_text_free(weft_ctx *ctx, char *text) {
 }
 
 const weft_op_info *weft_op_at(int i) {
-    static const char *const kinds[] = {[IR_LEAF] = "leaf", [IR_MAP] = "elementwise",
-                                        [IR_REDUCE] = "reduction", [IR_VIEW] = "view",
-                                        [IR_CONTRACT] = "contraction"};
-    static weft_op_info row[IR_OP__N];
-    if (i < 0 || i + 1 >= IR_OP__N) return NULL;
-    const struct ir_op_info *o = &ir_ops[i + 1];
-    row[i] = (weft_op_info){o->name, o->arity, kinds[o->cls], o->doc};
-    return &row[i];
+    static const weft_op_info table[] = {
+#define LEAF(name, doc) {#name, 0, "leaf", doc},
+#include "../ir/ops.def"
+#define MAP(name, arity, rule, kernel, flt, integer, boolean, doc) {#name, arity, "elementwise", doc},
+#include "../ir/ops.def"
+#define REDUCE(name, kind, doc) {#name, 1, "reduction", doc},
+#include "../ir/ops.def"
+#define VIEW(name, doc) {#name, 1, "view", doc},
+#include "../ir/ops.def"
+#define CONTRACT(name, doc) {#name, 2, "contraction", doc},
+#include "../ir/ops.def"
+    };
+    return i < 0 || (size_t)i >= COUNT_OF(table) ? NULL : &table[i];
 }
