@@ -228,11 +228,13 @@ static bool read_stream(int fd, struct npy *out) {
         ssize_t n = read(fd, p + out->bytes, cap - out->bytes);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) break;
-        if (n == 0) {
+        out->bytes += (size_t)n;
+        // a stream may have no end: what is no .npy file is not read to its end
+        bool foreign = out->bytes >= 6 && memcmp(p, "\x93NUMPY", 6) != 0;
+        if (n == 0 || foreign) {
             out->memory = p;
             return true;
         }
-        out->bytes += (size_t)n;
     }
     free(p);
     return false;
