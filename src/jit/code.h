@@ -43,7 +43,7 @@ struct jit {
     // LLVM
     const struct llvm_api *llvm;
     struct llvm_engine *engine;
-    bool llvm_tried;
+    bool llvm_tried, said; // said: that a body stays interpreted, once
     char llvm_error[256];
     uint64_t compiles, compile_ns, hits, misses, evictions, runs_native, runs_interp;
 };

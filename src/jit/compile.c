@@ -57,9 +57,10 @@ static void compile_entry(struct jit *j, struct jit_entry *e) {
         code_trim(j);
     } else {
         e->state = CODE_FAILED;
-        if (engine && j->env->log) {
+        if (engine && j->env->log && !j->said) {
+            j->said = true;
             char line[320];
-            snprintf(line, sizeof line, "a step stays interpreted: %s", err);
+            snprintf(line, sizeof line, "machine code could not be made, such steps stay interpreted: %s", err);
             j->env->log(j->env->log_ud, WEFT_LOG_WARN, line);
         }
     }
