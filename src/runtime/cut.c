@@ -84,6 +84,7 @@ static void cut_tiles(struct rt_walk *w) {
     if (w->mode == NEST_MAP) tile_map(w, &s, budget);
     if (w->mode == NEST_INNER) tile_inner(w, &s, budget);
     if (w->mode == NEST_OUTER) tile_outer(w, &s, budget);
+    w->single = w->direct && w->outer == 1 && w->tile_rows == w->rows && w->tile_cols == w->cols;
     w->tiled_run = (w->mode == NEST_INNER && w->tile_cols < w->cols) ||
                    (w->mode == NEST_OUTER && w->tile_rows < w->rows);
 }
@@ -244,6 +245,8 @@ weft_status rt_walk_cut(struct rt_walk *w, const struct rt_step *t, const struct
         place_operand(w, &c, k);
     place_states(w, &c);
     w->thread_bytes = c.at;
+    for (int k = 0; k < w->noperand; k++)
+        w->single &= w->operand[k].path == PATH_DIRECT; // a row of scratch has an address per thread
     int64_t all;
     if (c.over || __builtin_mul_overflow(w->piece_bytes, w->nchunk, &all)) return WEFT_ESHAPE;
     return WEFT_OK;

@@ -10,7 +10,8 @@
 
 struct rt_fp rt_fp_enter(void) {
     struct rt_fp fp = {_mm_getcsr()};
-    _mm_setcsr(0x1f80); // all exceptions masked, round to nearest, no FTZ, no DAZ
+    // all exceptions masked, round to nearest, no FTZ, no DAZ; sticky flags do not matter
+    if ((fp.saved & ~(uint64_t)0x3f) != 0x1f80) _mm_setcsr(0x1f80);
     return fp;
 }
 void rt_fp_leave(struct rt_fp fp) { _mm_setcsr((unsigned)fp.saved); }

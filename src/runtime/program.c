@@ -24,6 +24,9 @@ static weft_status finish_loop(struct rt_program *p, struct rt_step *t, const st
     return rt_walk_cut(w, t, env);
 }
 
+static struct rt_needs needs_of(const struct rt_program *p, const struct rt_env *env, int threads);
+static int most_threads(const struct rt_env *env);
+
 weft_status rt_program_finish(struct rt_program *p, const struct rt_env *env) {
     for (int i = 0; i < p->nstep; i++) {
         struct rt_step *t = &p->step[i];
@@ -31,7 +34,11 @@ weft_status rt_program_finish(struct rt_program *p, const struct rt_env *env) {
         if (t->kind == RT_MATMUL && rt_matmul_bytes(&t->matmul, env, env->threads) < 0)
             return WEFT_ESHAPE;
     }
-    return rt_bounds_make(p);
+    TRY(rt_bounds_make(p));
+    p->bounds->most = most_threads(env);
+    p->bounds->serial = needs_of(p, env, 1);
+    p->bounds->parallel = needs_of(p, env, p->bounds->most);
+    return WEFT_OK;
 }
 
 static bool is_memory(const struct seg *s, int operand) {
@@ -62,41 +69,56 @@ bool rt_seg_stores_last(const struct seg *s) {
 // ---- memory -----------------------------------------------------------------------------------------------------
 
 struct layout {
-    int threads;
-    int64_t guard, scratch, scratch_bytes, shared, shared_bytes, out, extra, total;
+    int64_t guard, scratch, scratch_bytes, shared, out, extra, total;
 };
 
-// This step's demands: scratch of a thread, shared memory, threads.
-static void demand(const struct rt_step *t, const struct rt_env *env, int threads, struct layout *l) {
+static int most_threads(const struct rt_env *env) {
+    return MAX_OF(1, MIN_OF(env->threads, RT_MAX_THREADS));
+}
+
+static void add_needs(const struct rt_step *t, const struct rt_env *env, int threads, struct rt_needs *n) {
     if (t->kind == RT_MATMUL) {
-        l->shared_bytes = MAX_OF(l->shared_bytes, rt_matmul_bytes(&t->matmul, env, threads));
+        n->shared_bytes = MAX_OF(n->shared_bytes, rt_matmul_bytes(&t->matmul, env, threads));
         return;
     }
     const struct rt_walk *w = t->walk;
-    const bool native = atomic_load_explicit(&t->code->native, memory_order_acquire);
-    const size_t code = MAX_OF(t->code->interp_scratch, native ? t->code->native_scratch : 0);
-    l->scratch_bytes = MAX_OF(l->scratch_bytes, w->thread_bytes + (int64_t)code);
+    n->scratch_bytes = MAX_OF(n->scratch_bytes, w->thread_bytes + (int64_t)t->code->interp_scratch);
     if (threads == 1) return;
-    l->threads = (int)MAX_OF((int64_t)l->threads, MIN_OF(w->nchunk, (int64_t)threads));
-    if (w->pieces > 1) l->shared_bytes = MAX_OF(l->shared_bytes, w->piece_bytes * w->nchunk);
+    n->threads = (int)MAX_OF((int64_t)n->threads, MIN_OF(w->nchunk, (int64_t)threads));
+    if (w->pieces > 1) n->shared_bytes = MAX_OF(n->shared_bytes, w->piece_bytes * w->nchunk);
+}
+
+static struct rt_needs needs_of(const struct rt_program *p, const struct rt_env *env, int threads) {
+    struct rt_needs n = {.threads = 1};
+    for (int i = 0; i < p->nstep; i++)
+        add_needs(&p->step[i], env, threads, &n);
+    return n;
+}
+
+// Machine code comes when it comes, and may want more scratch than the interpreter.
+static int64_t native_bytes(const struct rt_program *p) {
+    int64_t most = 0;
+    for (int i = 0; i < p->nstep; i++) {
+        struct rt_code *c = p->step[i].code;
+        if (p->step[i].kind != RT_LOOP || !atomic_load_explicit(&c->native, memory_order_acquire)) continue;
+        most = MAX_OF(most, p->step[i].walk->thread_bytes + (int64_t)c->native_scratch);
+    }
+    return most;
 }
 
 static void lay_out(const struct rt_program *p, const struct rt_env *env, int threads, int64_t extra,
                     struct layout *l) {
-    *l = (struct layout){.threads = 1};
-    for (int i = 0; i < p->nstep; i++)
-        demand(&p->step[i], env, threads, l);
-    l->scratch_bytes = round_up(l->scratch_bytes, RT_LINE);
+    const struct rt_bounds *b = p->bounds;
+    const struct rt_needs n = threads == 1         ? b->serial
+                              : threads == b->most ? b->parallel
+                                                   : needs_of(p, env, threads);
+    l->scratch_bytes = round_up(MAX_OF(n.scratch_bytes, native_bytes(p)), RT_LINE);
     l->guard = round_up(p->temp_total, RT_LINE);
     l->scratch = round_up(l->guard + p->nguard, RT_LINE);
-    l->shared = l->scratch + l->scratch_bytes * l->threads;
-    l->out = round_up(l->shared + l->shared_bytes, RT_LINE);
+    l->shared = l->scratch + l->scratch_bytes * n.threads;
+    l->out = round_up(l->shared + n.shared_bytes, RT_LINE);
     l->extra = extra ? round_up(l->out + p->nout * (int64_t)sizeof(void *), RT_LINE) : l->out;
     l->total = l->extra + extra;
-}
-
-static int most_threads(const struct rt_env *env) {
-    return MAX_OF(1, MIN_OF(env->threads, RT_MAX_THREADS));
 }
 
 int64_t rt_program_bytes(const struct rt_program *p, const struct rt_env *env) {
@@ -159,7 +181,6 @@ static weft_status run_steps(struct rt_run *run, const struct layout *l, int64_t
     run->scratch = run->base + l->scratch;
     run->scratch_bytes = l->scratch_bytes;
     run->shared = run->base + l->shared;
-    run->shared_bytes = l->shared_bytes;
     for (int i = 0; i < p->nguard; i++)
         atomic_store_explicit(&run->guard[i], 0, memory_order_relaxed);
     if (extra) redirect(run, l);

@@ -202,14 +202,34 @@ static bool is_empty(const struct rt_walk *w) {
     return w->mode == NEST_INNER ? false : !w->cols;
 }
 
-// Machine code when it is there and its scratch was counted in.
+// Machine code when it is there and its scratch was counted in. The counts may miss one when threads race: they
+// are for curiosity, and a locked add is a tenth of the smallest run.
 static void choose_code(struct step_run *s, struct rt_code *c) {
     tile_fn *native = atomic_load_explicit(&c->native, memory_order_acquire);
     const int64_t room = s->run->scratch_bytes - s->walk->thread_bytes;
     if (native && (int64_t)c->native_scratch > room) native = NULL;
     s->fn = native ? native : c->interp;
     s->form = native ? c->native_form : c->interp_form;
-    atomic_fetch_add_explicit(native ? &c->runs_native : &c->runs_interp, 1, memory_order_relaxed);
+    _Atomic uint64_t *runs = native ? &c->runs_native : &c->runs_interp;
+    const uint64_t n = atomic_load_explicit(runs, memory_order_relaxed);
+    atomic_store_explicit(runs, n + 1, memory_order_relaxed);
+}
+
+// All of the step in one tile on the operands' own memory: no walker is needed.
+static void run_single(const struct step_run *s) {
+    const struct rt_walk *w = s->walk;
+    void **ptr = (void **)(void *)(s->run->scratch + w->ptr_place);
+    for (int i = 0; i < w->noperand; i++) {
+        const struct walk_operand *o = &w->operand[i];
+        ptr[i] = (void *)((uintptr_t)rt_operand_base(s->run, o->buffer, o->buf) + (uintptr_t)o->offset);
+    }
+    const struct tile t = {.ptr = ptr,
+                           .rstride = w->tile_rstride,
+                           .cols = w->cols,
+                           .rows = w->rows,
+                           .mode = TILE_FULL,
+                           .scratch = s->run->scratch + w->thread_bytes};
+    s->fn(s->form, &t);
 }
 
 void rt_walk_run(const struct rt_run *run, const struct rt_step *t) {
@@ -221,6 +241,8 @@ void rt_walk_run(const struct rt_run *run, const struct rt_step *t) {
         rt_partial_run(&s);
     } else if (run->threads > 1 && w->nchunk > 1) {
         rt_parallel(run->env, run->threads, w->nchunk, walk_chunk, &s);
+    } else if (w->single) {
+        run_single(&s);
     } else {
         struct walker k;
         rt_walker_open(&k, &s, 0);

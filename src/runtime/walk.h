@@ -53,6 +53,7 @@ struct rt_walk {
     // tiles
     int64_t tile_rows, tile_cols;  // at most; reduced: whole, or a power of two of leaves
     bool tiled_run;                // the reduced run takes several tiles
+    bool single;                   // the whole step is one tile, nothing packed
     // chunks, when several threads are worth it
     int64_t nchunk;                // 1: serial
     int64_t units, unit_step, col_step, col_chunks;
@@ -77,7 +78,7 @@ struct rt_run {
     uint8_t *base;                 // the workspace
     _Atomic uint8_t *guard;
     uint8_t *scratch, *shared;     // threads' scratch, scratch_bytes apart; pieces or matrix product
-    int64_t scratch_bytes, shared_bytes;
+    int64_t scratch_bytes;
 };
 struct step_run {
     const struct rt_run *run;
@@ -122,11 +123,18 @@ struct rt_twin {                        // the output may lie delta bytes from t
     int out, leaf;
     int64_t delta;
 };
+// What the steps of a program ask for, at the most: workspace of a run with so many threads.
+struct rt_needs {
+    int threads;
+    int64_t scratch_bytes, shared_bytes; // of one thread, with the interpreter's; shared by all
+};
 struct rt_bounds {
     const struct rt_range *leaf, *out;
     const int *last_read, *first_write; // step numbers; -1 and nstep: never
     int ntwin;
     const struct rt_twin *twin;
+    struct rt_needs serial, parallel; // with one thread; with as many as the environment has
+    int most;                         // that number
 };
 struct rt_range rt_array_range(const weft_array *a);
 weft_status rt_bounds_make(struct rt_program *p);
