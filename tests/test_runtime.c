@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "rt_fake.h"
+#include "runtime/walk.h"
 
 enum { ROOM = 1 << 23 }; // bytes of one array's buffer at most
 
@@ -292,4 +293,55 @@ Test(walk, outer) {
     for (uint64_t i = 0; i < CASES; i++)
         outer_case(i, &env);
     fake_env_free(&env);
+}
+
+// ---- packing alone -------------------------------------------------------------------------------------------
+
+enum { PACK_ROOM = 12000 };
+static void pack_and_back(weft_dtype t, int64_t rows, int64_t cols, int64_t rs, int64_t cs, int64_t skew) {
+    static unsigned char memory[PACK_ROOM], again[PACK_ROOM], scratch[PACK_ROOM];
+    const int64_t size = (int64_t)dtype_size(t), pitch = cols * size + 16;
+    const int64_t low = (rs < 0 ? rs * (rows - 1) : 0) + (cs < 0 ? cs * (cols - 1) : 0);
+    const struct rt_walk w = {.mode = NEST_MAP};
+    const struct walk_operand o = {.path = PATH_PACK, .dtype = (uint8_t)t, .size = (uint8_t)size, .row_affine = true,
+                                   .col_affine = true, .rstride = rs, .cstride = cs, .pitch = pitch};
+    const struct block b = {0, rows, 0, cols};
+    for (int i = 0; i < PACK_ROOM; i++)
+        memory[i] = (unsigned char)(i * 7 + i / 251);
+    memset(scratch, 0xcc, sizeof scratch);
+    rt_pack(&w, &o, (char *)memory + skew - low, &b, scratch + skew);
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t c = 0; c < cols; c++)
+            cr_assert(memcmp(scratch + skew + r * pitch + c * size, memory + skew - low + r * rs + c * cs,
+                             (size_t)size) == 0);
+        cr_assert_eq(scratch[skew + r * pitch + cols * size], 0xcc);
+    }
+    memset(again, 0xcc, sizeof again);
+    rt_unpack(&w, &o, (char *)again + skew - low, &b, scratch + skew);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < cols; c++) {
+            unsigned char *p = again + skew - low + r * rs + c * cs;
+            cr_assert(memcmp(p, memory + (p - again), (size_t)size) == 0);
+            memset(p, 0xcc, (size_t)size);
+        }
+    memset(memory, 0xcc, sizeof memory);
+    cr_assert(memcmp(memory, again, sizeof memory) == 0, "something beside the block was written");
+}
+
+Test(walk, pack_every_shape) {
+    static const weft_dtype types[] = {WEFT_U8, WEFT_I16, WEFT_F32, WEFT_F64};
+    for (size_t i = 0; i < COUNT_OF(types); i++) {
+        const int64_t size = (int64_t)dtype_size(types[i]);
+        for (int64_t rows = 1; rows <= 21; rows += 1 + (rows > 9) * 3)
+            for (int64_t cols = 1; cols <= 21; cols += 1 + (cols > 9) * 3) {
+                const int64_t skew = (rows + cols) % 8;
+                pack_and_back(types[i], rows, cols, size, (rows + 1) * size + 3, skew); // turned
+                pack_and_back(types[i], rows, cols, -size, (rows + 1) * size, skew);
+                pack_and_back(types[i], rows, cols, size, -rows * size, skew);
+                pack_and_back(types[i], rows, cols, 2 * size, 2 * rows * size, skew);
+                pack_and_back(types[i], rows, cols, cols * 3 * size, 3 * size, skew);
+                pack_and_back(types[i], rows, cols, -cols * size - 1, size, skew);
+                pack_and_back(types[i], rows, cols, cols * size, -size, skew);
+            }
+    }
 }

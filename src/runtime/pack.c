@@ -28,7 +28,15 @@ ALWAYS void copy_rows(size_t size, int64_t rows, int64_t cols, struct flat to, s
 
 // Down the rows, eight columns at a time.
 ALWAYS void copy_down(size_t size, int64_t rows, int64_t cols, struct flat to, struct flat from) {
+    const int64_t dense = (int64_t)size;
     int64_t c = 0;
+    if (from.rs == dense && to.cs == dense) {
+        const struct rt_done done = rt_transpose(size, rows, cols, to.at, to.rs, from.at, from.cs);
+        const struct flat t = {to.at + done.rows * to.rs, to.rs, to.cs};
+        const struct flat f = {from.at + done.rows * from.rs, from.rs, from.cs};
+        copy_rows(size, rows - done.rows, done.cols, t, f);
+        c = done.cols;
+    }
     for (; c + 8 <= cols; c += 8) {
         char *t = to.at + c * to.cs;
         const char *f = from.at + c * from.cs;

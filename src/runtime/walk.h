@@ -112,6 +112,10 @@ void rt_pack(const struct rt_walk *w, const struct walk_operand *o, const char *
 void rt_unpack(const struct rt_walk *w, const struct walk_operand *o, char *at,
                const struct block *b, const void *scratch);
 void rt_copy_array(struct rt_env *env, int threads, const weft_array *shape, void *to, const void *from);
+// transpose.c: to[r][c] = from[c][r] for the first rows and cols it says; to dense along c, from along r
+struct rt_done { int64_t rows, cols; };
+struct rt_done rt_transpose(size_t size, int64_t rows, int64_t cols, char *to, int64_t to_rs,
+                            const char *from, int64_t from_cs);
 // matmul.c
 int64_t rt_matmul_bytes(const struct rt_matmul *m, const struct rt_env *env, int threads);
 void rt_matmul_run(const struct rt_run *run, const struct rt_matmul *m);
