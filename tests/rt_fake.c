@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Hand-made programs for the tests of the runtime. The bodies follow the contract of nest.h to the letter and
-// nothing more: unaligned pointers, any row stride, partial states through kern_red_*. The reference
-// shares no code with them but the fixed tree: it gathers each run in logical order.
+// Hand-made programs for the tests of the runtime. The bodies follow the contract of nest.h to the
+// letter and nothing more: unaligned pointers, any row stride, partial states through kern_red_*.
+// The reference shares no code with them but the fixed tree: it gathers each run in logical order.
 #include "rt_fake.h"
 
 #include <assert.h>
@@ -46,7 +46,8 @@ void fake_store(weft_dtype t, void *p, double v) {
     }
 }
 
-// ---- bodies ------------------------------------------------------------------------------------------------
+// ---- bodies
+// ------------------------------------------------------------------------------------------------
 
 static bool is_input(const struct nest_operand *o) {
     return !o->out && !o->late && o->buffer != NEST_ROWTMP;
@@ -94,7 +95,9 @@ static double result(const struct rt_reduce *r, const void *p) {
 }
 
 enum { LEVELS = 24 }; // runs are shorter than 2^24 leaves
-struct lanes { _Alignas(64) unsigned char bytes[64 * 16 + 64]; };
+struct lanes {
+    _Alignas(64) unsigned char bytes[64 * 16 + 64];
+};
 
 // Row r of the tile, its stores, and its reductions into total[].
 static void inner_row(const struct fake *f, const struct tile *t, int64_t r, struct lanes *total) {
@@ -137,7 +140,8 @@ static void inner_end(const struct fake *f, const struct tile *t, int64_t r, voi
 }
 
 // Two sections by way of a row of scratch: v, its sum; then v - sum.
-static void whole_row(const struct fake *f, const struct tile *t, int64_t r, const struct lanes *total) {
+static void whole_row(const struct fake *f, const struct tile *t, int64_t r,
+                      const struct lanes *total) {
     int keep = -1, take = -1;
     for (int k = 0; k < f->noperand; k++)
         if (f->operand[k].buffer == NEST_ROWTMP) *(f->operand[k].out ? &keep : &take) = k;
@@ -232,7 +236,8 @@ static void outer_tile(const struct fake *f, const struct tile *t) {
     for (int i = 0; t->mode != TILE_FINISH && i < f->nreduce; i++) {
         const size_t bytes =
             kern_red_state(f->reduce[i].kind, (weft_dtype)f->reduce[i].dtype, t->cols);
-        state[i] = t->mode == TILE_PARTIAL ? t->state[i] : aligned_alloc(64, (bytes + 127) & ~(size_t)63);
+        state[i] =
+            t->mode == TILE_PARTIAL ? t->state[i] : aligned_alloc(64, (bytes + 127) & ~(size_t)63);
         assert(state[i]);
         outer_rows(f, t, &f->reduce[i], state[i]);
         from = state;
@@ -252,22 +257,31 @@ void fake_tile(const void *code, const struct tile *t) {
     if (f->mode == NEST_OUTER) outer_tile(f, t);
 }
 
-// ---- programs ------------------------------------------------------------------------------------------------
+// ---- programs
+// ------------------------------------------------------------------------------------------------
 
 void fake_init(struct fake_program *f, enum nest_mode mode, int nouter, int nrow, int ncol,
                const int64_t *dim) {
     memset(f, 0, sizeof *f);
     f->body.mode = mode;
-    f->step.nest = (struct nest){.mode = mode, .ndim = nouter + nrow + ncol, .nouter = nouter,
-                                 .nrow = nrow, .ncol = ncol, .operand = f->body.operand};
+    f->step.nest = (struct nest){.mode = mode,
+                                 .ndim = nouter + nrow + ncol,
+                                 .nouter = nouter,
+                                 .nrow = nrow,
+                                 .ncol = ncol,
+                                 .operand = f->body.operand};
     memcpy(f->step.nest.dim, dim, sizeof *dim * (size_t)(nouter + nrow + ncol));
     f->code.interp = fake_tile;
     f->code.interp_form = &f->body;
     f->code.interp_scratch = 4096;
     f->step.code = &f->code;
     f->step.reduce = f->body.reduce;
-    f->program = (struct rt_program){.nstep = 1, .step = &f->step, .leaf = f->leaf, .out = f->out,
-                                     .temp_offset = f->offset, .temp_bytes = f->bytes};
+    f->program = (struct rt_program){.nstep = 1,
+                                     .step = &f->step,
+                                     .leaf = f->leaf,
+                                     .out = f->out,
+                                     .temp_offset = f->offset,
+                                     .temp_bytes = f->bytes};
     arena_init(&f->program.arena, NULL);
 }
 
@@ -275,7 +289,8 @@ struct nest_operand *fake_operand(struct fake_program *f, weft_dtype t, enum nes
                                   enum nest_buffer b, bool out) {
     assert(f->body.noperand < FAKE_OPERANDS);
     struct nest_operand *o = &f->body.operand[f->body.noperand++];
-    *o = (struct nest_operand){.dtype = (uint8_t)t, .cls = (uint8_t)cls, .buffer = (uint8_t)b, .out = out};
+    *o = (struct nest_operand){
+        .dtype = (uint8_t)t, .cls = (uint8_t)cls, .buffer = (uint8_t)b, .out = out};
     f->step.nest.noperand = f->body.noperand;
     return o;
 }
@@ -305,24 +320,34 @@ weft_status fake_finish(struct fake_program *f, const struct rt_env *env, int co
     return rt_program_finish(&f->program, env);
 }
 
-weft_status fake_run(struct fake_program *f, struct rt_env *env, struct rt_workspace *ws, int threads) {
+weft_status fake_run(struct fake_program *f, struct rt_env *env, struct rt_workspace *ws,
+                     int threads) {
     err_clear(&f->err);
-    const struct rt_bind b = {.leaf = f->leaf_data, .out = f->out_data, .constant = f->constant, .ws = ws,
-                              .threads = threads, .err = &f->err};
+    const struct rt_bind b = {.leaf = f->leaf_data,
+                              .out = f->out_data,
+                              .constant = f->constant,
+                              .ws = ws,
+                              .threads = threads,
+                              .err = &f->err};
     return rt_program_run(&f->program, env, &b);
 }
 
-void fake_free(struct fake_program *f) { arena_free(&f->program.arena); }
+void fake_free(struct fake_program *f) {
+    arena_free(&f->program.arena);
+}
 
 void fake_env(struct rt_env *env, int threads) {
-    *env = (struct rt_env){.alloc = base_malloc, .isa = kern_isa_detect(), .threads = threads,
-                           .own_executor = true};
+    *env = (struct rt_env){
+        .alloc = base_malloc, .isa = kern_isa_detect(), .threads = threads, .own_executor = true};
     env->pool = rt_pool_new(&env->alloc, threads);
     assert(env->pool);
 }
-void fake_env_free(struct rt_env *env) { rt_pool_free(env->pool); }
+void fake_env_free(struct rt_env *env) {
+    rt_pool_free(env->pool);
+}
 
-// ---- reference --------------------------------------------------------------------------------------------------
+// ---- reference
+// --------------------------------------------------------------------------------------------------
 
 struct naive {
     const struct fake_program *f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The walk of the runtime against one element at a time: random nests with every kind of stride, bit for bit,
-// at several thread counts, with canaries in all gaps; long runs that are cut; guards; the small promises
-// (floating-point environment, errno, exact workspace, no allocation, refusals).
+// The walk of the runtime against one element at a time: random nests with every kind of stride,
+// bit for bit, at several thread counts, with canaries in all gaps; long runs that are cut; guards;
+// the small promises (floating-point environment, errno, exact workspace, no allocation, refusals).
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fenv.h>
@@ -12,7 +12,8 @@
 
 enum { ROOM = 1 << 23 }; // bytes of one array's buffer at most
 
-// ---- random arrays ------------------------------------------------------------------------------------------
+// ---- random arrays
+// ------------------------------------------------------------------------------------------
 
 struct buffers {
     char *real[FAKE_ARRAYS], *want[FAKE_ARRAYS];
@@ -33,10 +34,10 @@ static void free_buffers(struct buffers *b) {
         free(b->mine[i]);
 }
 
-// Strides for the dims with use[d], in a random order, with gaps and signs; the lowest byte is at 0 after
-// adding *low. Returns the bytes spanned.
-static int64_t random_strides(uint64_t *seed, weft_dtype t, int n, const int64_t *dim, const bool *use,
-                              bool plain, int64_t *stride, int64_t *low) {
+// Strides for the dims with use[d], in a random order, with gaps and signs; the lowest byte is at 0
+// after adding *low. Returns the bytes spanned.
+static int64_t random_strides(uint64_t *seed, weft_dtype t, int n, const int64_t *dim,
+                              const bool *use, bool plain, int64_t *stride, int64_t *low) {
     int order[NEST_DIMS];
     for (int d = 0; d < n; d++)
         order[d] = d;
@@ -76,7 +77,8 @@ static void fill_values(uint64_t *seed, weft_dtype t, char *p, int64_t bytes) {
 
 // A leaf or output over the dims in use, as an operand of the program.
 static struct nest_operand *random_array(uint64_t *seed, struct fake_program *f, struct buffers *b,
-                                         weft_dtype t, enum nest_class cls, bool out, const bool *use) {
+                                         weft_dtype t, enum nest_class cls, bool out,
+                                         const bool *use) {
     const struct nest *n = &f->step.nest;
     weft_array a = {.dtype = t, .rank = n->ndim};
     bool mine[NEST_DIMS];
@@ -107,10 +109,11 @@ static struct nest_operand *random_array(uint64_t *seed, struct fake_program *f,
     return fake_array(f, &a, axis, cls, out);
 }
 
-// ---- one case ---------------------------------------------------------------------------------------------------
+// ---- one case
+// ---------------------------------------------------------------------------------------------------
 
-static void compare_runs(struct fake_program *f, struct rt_env *env, struct buffers *b, const char *what,
-                         uint64_t id, int cost) {
+static void compare_runs(struct fake_program *f, struct rt_env *env, struct buffers *b,
+                         const char *what, uint64_t id, int cost) {
     cr_assert_eq(fake_finish(f, env, cost), WEFT_OK);
     fake_reference(f, b->shift);
     struct rt_workspace *ws = rt_workspace_new(&env->alloc);
@@ -123,8 +126,8 @@ static void compare_runs(struct fake_program *f, struct rt_env *env, struct buff
         cr_assert_eq(fake_run(f, env, ws, threads), WEFT_OK, "%s", f->err.text);
         for (int i = 0; i < b->n; i++)
             cr_assert(memcmp(b->real[i], b->want[i], b->size[i]) == 0,
-                      "%s case %llu: output %d differs at %d threads", what, (unsigned long long)id, i,
-                      threads);
+                      "%s case %llu: output %d differs at %d threads", what, (unsigned long long)id,
+                      i, threads);
     }
     cr_assert_eq(rt_workspace_bytes(ws), held, "the workspace grew");
     rt_workspace_free(ws);
@@ -167,7 +170,8 @@ static void add_extras(uint64_t *seed, struct fake_program *f) {
         o->offset = fake_below(seed, 100) - 50;
         const struct nest *n = &f->step.nest;
         for (int d = 0; d < n->ndim; d++)
-            o->stride[d] = cls == NEST_SCALAR && d >= n->nouter + n->nrow ? 0 : fake_below(seed, 5) - 2;
+            o->stride[d] =
+                cls == NEST_SCALAR && d >= n->nouter + n->nrow ? 0 : fake_below(seed, 5) - 2;
     }
 }
 
@@ -208,9 +212,10 @@ static void map_case(uint64_t id, struct rt_env *env) {
 }
 
 static void add_reductions(uint64_t *seed, struct fake_program *f) {
-    static const struct rt_reduce some[] = {{KERN_SUM, WEFT_F64}, {KERN_SUM, WEFT_F32}, {KERN_MAX, WEFT_F64},
-                                            {KERN_SUM, WEFT_I64}, {KERN_ARGMAX, WEFT_F64},
-                                            {KERN_ARGMIN, WEFT_I32}, {KERN_PROD, WEFT_F32}};
+    static const struct rt_reduce some[] = {{KERN_SUM, WEFT_F64},    {KERN_SUM, WEFT_F32},
+                                            {KERN_MAX, WEFT_F64},    {KERN_SUM, WEFT_I64},
+                                            {KERN_ARGMAX, WEFT_F64}, {KERN_ARGMIN, WEFT_I32},
+                                            {KERN_PROD, WEFT_F32}};
     for (int n = 1 + (int)fake_below(seed, 2); n > 0; n--) {
         const struct rt_reduce r = some[fake_below(seed, COUNT_OF(some))];
         fake_reduce(f, (enum kern_red)r.kind, (weft_dtype)r.dtype);
@@ -260,7 +265,8 @@ static void outer_case(uint64_t id, struct rt_env *env) {
     add_reductions(&seed, &f);
     bool use[NEST_DIMS];
     dims_in_use(&f.step.nest, NEST_UNIT, true, use);
-    if (fake_below(&seed, 2)) random_array(&seed, &f, &b, WEFT_F64, NEST_UNIT, false, use)->late = true;
+    if (fake_below(&seed, 2))
+        random_array(&seed, &f, &b, WEFT_F64, NEST_UNIT, false, use)->late = true;
     for (int i = 0; i < f.body.nreduce; i++)
         random_array(&seed, &f, &b, WEFT_F64, NEST_UNIT, true, use)->late = true;
     if (fake_below(&seed, 3) == 0) {
@@ -295,16 +301,24 @@ Test(walk, outer) {
     fake_env_free(&env);
 }
 
-// ---- packing alone -------------------------------------------------------------------------------------------
+// ---- packing alone
+// -------------------------------------------------------------------------------------------
 
 enum { PACK_ROOM = 12000 };
-static void pack_and_back(weft_dtype t, int64_t rows, int64_t cols, int64_t rs, int64_t cs, int64_t skew) {
+static void pack_and_back(weft_dtype t, int64_t rows, int64_t cols, int64_t rs, int64_t cs,
+                          int64_t skew) {
     static unsigned char memory[PACK_ROOM], again[PACK_ROOM], scratch[PACK_ROOM];
     const int64_t size = (int64_t)dtype_size(t), pitch = cols * size + 16;
     const int64_t low = (rs < 0 ? rs * (rows - 1) : 0) + (cs < 0 ? cs * (cols - 1) : 0);
     const struct rt_walk w = {.mode = NEST_MAP};
-    const struct walk_operand o = {.path = PATH_PACK, .dtype = (uint8_t)t, .size = (uint8_t)size, .row_affine = true,
-                                   .col_affine = true, .rstride = rs, .cstride = cs, .pitch = pitch};
+    const struct walk_operand o = {.path = PATH_PACK,
+                                   .dtype = (uint8_t)t,
+                                   .size = (uint8_t)size,
+                                   .row_affine = true,
+                                   .col_affine = true,
+                                   .rstride = rs,
+                                   .cstride = cs,
+                                   .pitch = pitch};
     const struct block b = {0, rows, 0, cols};
     for (int i = 0; i < PACK_ROOM; i++)
         memory[i] = (unsigned char)(i * 7 + i / 251);
@@ -312,8 +326,8 @@ static void pack_and_back(weft_dtype t, int64_t rows, int64_t cols, int64_t rs, 
     rt_pack(&w, &o, (char *)memory + skew - low, &b, scratch + skew);
     for (int64_t r = 0; r < rows; r++) {
         for (int64_t c = 0; c < cols; c++)
-            cr_assert(memcmp(scratch + skew + r * pitch + c * size, memory + skew - low + r * rs + c * cs,
-                             (size_t)size) == 0);
+            cr_assert(memcmp(scratch + skew + r * pitch + c * size,
+                             memory + skew - low + r * rs + c * cs, (size_t)size) == 0);
         cr_assert_eq(scratch[skew + r * pitch + cols * size], 0xcc);
     }
     memset(again, 0xcc, sizeof again);

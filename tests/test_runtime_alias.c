@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Outputs over inputs: always as if the inputs had been copied first, and no copy where none is needed. Sharing of
-// bytes against brute force; descriptors of every hostile form.
+// Outputs over inputs: always as if the inputs had been copied first, and no copy where none is
+// needed. Sharing of bytes against brute force; descriptors of every hostile form.
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -23,9 +23,10 @@ static void number_arena(void) {
         want[i] = arena[i] = i % 4099;
 }
 
-// out = 1*in[0] + 2*in[1] + ... over rank dims, rows and columns the last two; compares all of the arena.
-static void check_map(int rank, const int64_t *dims, int nin, const weft_array *in, const weft_array *out,
-                      bool redirected) {
+// out = 1*in[0] + 2*in[1] + ... over rank dims, rows and columns the last two; compares all of the
+// arena.
+static void check_map(int rank, const int64_t *dims, int nin, const weft_array *in,
+                      const weft_array *out, bool redirected) {
     struct rt_env env;
     fake_env(&env, 3);
     int64_t dim[WEFT_MAX_RANK] = {1, 1}, shift[1] = {(char *)want - (char *)arena};
@@ -94,14 +95,16 @@ Test(alias, views) {
     const int64_t dense[] = {200, 1};
     const weft_array flat = doubles(arena, 2, image, dense);
     check_map(2, image, 1, &im, &flat, true);
-    const int64_t left[] = {100, 50}, half[] = {100, 1}; // halves of a matrix share rows, not elements
+    const int64_t left[] = {100, 50},
+                  half[] = {100, 1}; // halves of a matrix share rows, not elements
     const weft_array l = doubles(arena, 2, left, half), r = doubles(arena + 50, 2, left, half);
     check_map(2, left, 1, &l, &r, false);
     const weft_array middle = doubles(arena + 49, 2, left, half);
     check_map(2, left, 1, &l, &middle, true);
 }
 
-// ---- random layouts over one arena ----------------------------------------------------------------------------
+// ---- random layouts over one arena
+// ----------------------------------------------------------------------------
 
 static weft_array random_view(uint64_t *seed, int rank, const int64_t *dims, weft_dtype t) {
     weft_array a = {.dtype = t, .rank = rank};
@@ -137,7 +140,8 @@ static void random_overlap(uint64_t id, struct rt_env *env, int *ran, int *direc
     fake_init(&f, mode, rank - 2, 1, 1, dims);
     const int axis[] = {0, 1, 2};
     for (int n = 1 + (int)fake_below(&seed, 2); n > 0; n--) {
-        const weft_array in = random_view(&seed, rank, dims, fake_below(&seed, 4) ? WEFT_F64 : WEFT_I32);
+        const weft_array in =
+            random_view(&seed, rank, dims, fake_below(&seed, 4) ? WEFT_F64 : WEFT_I32);
         fake_array(&f, &in, axis, NEST_UNIT, false);
     }
     int outs = 1 + (int)fake_below(&seed, 2);
@@ -169,7 +173,8 @@ static void random_overlap(uint64_t id, struct rt_env *env, int *ran, int *direc
         const weft_status st = fake_run(&f, env, NULL, 1 + (int)fake_below(&seed, 3));
         cr_assert_eq(st, each_other ? WEFT_EALIAS : WEFT_OK, "case %d: status %d", (int)id, st);
         if (!each_other)
-            cr_assert(memcmp(arena, want, sizeof arena) == 0, "case %d mode %d", (int)id, (int)mode);
+            cr_assert(memcmp(arena, want, sizeof arena) == 0, "case %d mode %d", (int)id,
+                      (int)mode);
         const struct rt_bind b = {.leaf = f.leaf_data, .out = f.out_data};
         *direct += !rt_out_is_redirected(&f.program, &b, 0);
         ++*ran;
@@ -188,10 +193,13 @@ Test(alias, random) {
     fake_env_free(&env);
 }
 
-// ---- several steps and outputs ------------------------------------------------------------------------------------
+// ---- several steps and outputs
+// ------------------------------------------------------------------------------------
 
-// First out[0] = x (over y or not), then out[1] = 1*x: two steps of one program that read the same leaf.
-static void check_two_steps(double *first, double *second, bool first_redirected, bool second_redirected) {
+// First out[0] = x (over y or not), then out[1] = 1*x: two steps of one program that read the same
+// leaf.
+static void check_two_steps(double *first, double *second, bool first_redirected,
+                            bool second_redirected) {
     enum { N = 1000 };
     struct rt_env env;
     fake_env(&env, 2);
@@ -233,7 +241,8 @@ static void check_two_steps(double *first, double *second, bool first_redirected
 
 Test(alias, two_steps) {
     check_two_steps(arena + 2000, arena + 4000, false, false);
-    check_two_steps(arena, arena + 4000, true, false); // x is read again after the first step wrote it
+    check_two_steps(arena, arena + 4000, true,
+                    false); // x is read again after the first step wrote it
     check_two_steps(arena + 2000, arena, false, false); // the last reading of x writes it
     check_two_steps(arena + 5, arena + 4000, true, false);
     check_two_steps(arena + 2000, arena + 7, false, true);
@@ -248,14 +257,16 @@ Test(alias, outputs_of_one_run) {
         struct fake_program f;
         fake_init(&f, NEST_MAP, 0, 1, 1, (int64_t[]){1, 100});
         const weft_array x = doubles(arena + 1000, 1, n, one);
-        const weft_array a = doubles(arena, 1, n, two), b = doubles(arena + (k < 2 ? k : 198 + k - 2), 1, n, two);
+        const weft_array a = doubles(arena, 1, n, two),
+                         b = doubles(arena + (k < 2 ? k : 198 + k - 2), 1, n, two);
         fake_array(&f, &x, axis, NEST_UNIT, false);
         fake_array(&f, &a, axis, NEST_UNIT, true);
         fake_array(&f, &b, axis, NEST_UNIT, true);
         cr_assert_eq(fake_finish(&f, &env, 1), WEFT_OK);
         number_arena();
         cr_assert_eq(fake_run(&f, &env, NULL, 0), k == 0 || k == 2 ? WEFT_EALIAS : WEFT_OK);
-        if (f.err.status) cr_assert(strstr(f.err.text, "overlap") && memcmp(arena, want, sizeof want) == 0);
+        if (f.err.status)
+            cr_assert(strstr(f.err.text, "overlap") && memcmp(arena, want, sizeof want) == 0);
         fake_free(&f);
     }
     fake_env_free(&env);
@@ -263,12 +274,15 @@ Test(alias, outputs_of_one_run) {
 
 // What code may do in place.
 Test(alias, stores_last) {
-    const struct nest_operand o[] = {{.buffer = NEST_LEAF}, {.buffer = NEST_LEAF}, {.buffer = NEST_OUT, .out = true},
-                                     {.buffer = NEST_ROWTMP, .out = true}, {.buffer = NEST_CONST}};
-    const struct seg_op good[] = {{.op = SEG_LOAD, .arg = {4}}, {.op = SEG_LOAD, .arg = {0}}, {.op = 1, .arg = {0, 1}},
-                                  {.op = SEG_STORE, .arg = {2, 3}}, {.op = SEG_LOAD, .arg = {1}},
-                                  {.op = SEG_STORE, .arg = {2, 2}}, {.op = 1, .arg = {2, 2}},
-                                  {.op = SEG_REDUCE, .arg = {6, 0}}};
+    const struct nest_operand o[] = {{.buffer = NEST_LEAF},
+                                     {.buffer = NEST_LEAF},
+                                     {.buffer = NEST_OUT, .out = true},
+                                     {.buffer = NEST_ROWTMP, .out = true},
+                                     {.buffer = NEST_CONST}};
+    const struct seg_op good[] = {{.op = SEG_LOAD, .arg = {4}}, {.op = SEG_LOAD, .arg = {0}},
+                                  {.op = 1, .arg = {0, 1}},     {.op = SEG_STORE, .arg = {2, 3}},
+                                  {.op = SEG_LOAD, .arg = {1}}, {.op = SEG_STORE, .arg = {2, 2}},
+                                  {.op = 1, .arg = {2, 2}},     {.op = SEG_REDUCE, .arg = {6, 0}}};
     struct seg s = {.nop = COUNT_OF(good), .op = good, .operand = o, .noperand = 5};
     cr_assert(rt_seg_stores_last(&s));
     struct seg_op bad[COUNT_OF(good)];
@@ -284,7 +298,8 @@ Test(alias, stores_last) {
     cr_assert_not(rt_seg_stores_last(&s));
 }
 
-// ---- sharing of bytes ------------------------------------------------------------------------------------------------
+// ---- sharing of bytes
+// ------------------------------------------------------------------------------------------------
 
 // Marks the array's bytes; true when one was marked before.
 static bool mark(const weft_array *a, unsigned char *field, const char *origin, bool count_own) {
@@ -355,7 +370,11 @@ Test(bytes, against_brute_force) {
 // Large ones must be decided as well, and at once.
 Test(bytes, large) {
     const int64_t n = 1 << 20;
-    weft_array a = {.dtype = WEFT_F64, .rank = 3, .data = arena, .dims = {n, 3, n}, .strides = {n * 48, 16, 48}};
+    weft_array a = {.dtype = WEFT_F64,
+                    .rank = 3,
+                    .data = arena,
+                    .dims = {n, 3, n},
+                    .strides = {n * 48, 16, 48}};
     cr_assert_not(rt_array_overlaps_itself(&a));
     a.strides[1] = 8;
     cr_assert_not(rt_array_overlaps_itself(&a));
@@ -370,7 +389,8 @@ Test(bytes, large) {
     odd.strides[0] = 1000000;
     cr_assert(rt_array_overlaps_itself(&odd));
     // planes of one interleaved image
-    weft_array red = {.dtype = WEFT_F32, .rank = 2, .data = arena, .dims = {n, n}, .strides = {n * 12, 12}};
+    weft_array red = {
+        .dtype = WEFT_F32, .rank = 2, .data = arena, .dims = {n, n}, .strides = {n * 12, 12}};
     weft_array blue = red;
     blue.data = (char *)arena + 8;
     cr_assert_not(rt_arrays_overlap(&red, &blue));
@@ -380,9 +400,11 @@ Test(bytes, large) {
     cr_assert(rt_arrays_overlap(&red, &blue));
 }
 
-// ---- hostile descriptors ------------------------------------------------------------------------------------------------
+// ---- hostile descriptors
+// ------------------------------------------------------------------------------------------------
 
-static weft_status check(weft_dtype t, int rank, const int64_t *dims, const int64_t *strides, const char *says) {
+static weft_status check(weft_dtype t, int rank, const int64_t *dims, const int64_t *strides,
+                         const char *says) {
     weft_array a = {.dtype = t, .rank = rank};
     struct base_err err = {0};
     for (int d = 0; d < rank && d < WEFT_MAX_RANK; d++) {
@@ -412,12 +434,16 @@ Test(bytes, checks) {
     cr_assert_eq(check(WEFT_U8, 1, &most, (int64_t[]){1}, ""), WEFT_OK);
     cr_assert_eq(check(WEFT_U8, 1, &most, (int64_t[]){2}, "too far"), WEFT_ESHAPE);
     cr_assert_eq(check(WEFT_U8, 1, (int64_t[]){most + 1}, NULL, "too many bytes"), WEFT_ESHAPE);
-    cr_assert_eq(check(WEFT_F64, 2, (int64_t[]){1000000000, 1000000000}, NULL, "too many"), WEFT_ESHAPE);
-    cr_assert_eq(check(WEFT_F64, 2, (int64_t[]){1 << 30, 1 << 30}, NULL, "too many bytes"), WEFT_ESHAPE);
+    cr_assert_eq(check(WEFT_F64, 2, (int64_t[]){1000000000, 1000000000}, NULL, "too many"),
+                 WEFT_ESHAPE);
+    cr_assert_eq(check(WEFT_F64, 2, (int64_t[]){1 << 30, 1 << 30}, NULL, "too many bytes"),
+                 WEFT_ESHAPE);
     cr_assert_eq(check(WEFT_F64, 3, (int64_t[]){0, big, big}, NULL, "too many bytes"), WEFT_ESHAPE);
     cr_assert_eq(check(WEFT_F64, 3, (int64_t[]){5, 0, 7}, (int64_t[]){big, big, big}, ""), WEFT_OK);
     cr_assert_eq(check(WEFT_F64, 1, (int64_t[]){2}, &least, "too far"), WEFT_ESHAPE);
     cr_assert_eq(check(WEFT_F64, 1, (int64_t[]){3}, (int64_t[]){-big}, "too far"), WEFT_ESHAPE);
-    cr_assert_eq(check(WEFT_F64, 2, (int64_t[]){2, 2}, (int64_t[]){big / 2 + 1, big / 2}, "too far"), WEFT_ESHAPE);
+    cr_assert_eq(
+        check(WEFT_F64, 2, (int64_t[]){2, 2}, (int64_t[]){big / 2 + 1, big / 2}, "too far"),
+        WEFT_ESHAPE);
     cr_assert_eq(check(WEFT_F64, 1, ones, &least, "too far"), WEFT_ESHAPE);
 }

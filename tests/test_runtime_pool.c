@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The pool under everything a host does to it: every thread count, nesting, many host threads, fork, refusal of
-// threads, executors of the host's own; and the count of CPUs from the kernel's files. Run it under
-// -fsanitize=thread as well.
+// The pool under everything a host does to it: every thread count, nesting, many host threads,
+// fork, refusal of threads, executors of the host's own; and the count of CPUs from the kernel's
+// files. Run it under -fsanitize=thread as well.
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <sched.h>
@@ -19,7 +19,7 @@ struct tally {
     _Atomic int calls[MOST];
     _Atomic int busy[16]; // per worker number
     _Atomic int clashes, highest;
-    int plain[MOST];      // written without atomics: the pool must order it before the caller's look
+    int plain[MOST]; // written without atomics: the pool must order it before the caller's look
     int64_t spin;
 };
 
@@ -174,7 +174,8 @@ static void fork_inside(void *arg, int64_t i, int worker) {
     atomic_store(&f->child, child);
 }
 
-// The pool's state is that of an operation under way, held by threads that do not exist in the child.
+// The pool's state is that of an operation under way, held by threads that do not exist in the
+// child.
 Test(pool, fork_inside) {
     struct rt_env env;
     fake_env(&env, 3);
@@ -202,7 +203,8 @@ Test(pool, refused_threads) {
     }
 }
 
-// ---- signals and stacks ---------------------------------------------------------------------------------------------
+// ---- signals and stacks
+// ---------------------------------------------------------------------------------------------
 
 static _Atomic int handled_elsewhere;
 static pthread_t main_thread;
@@ -225,7 +227,8 @@ Test(pool, signals_stay_with_the_host) {
     fake_env_free(&env);
 }
 
-// ---- executors --------------------------------------------------------------------------------------------------------
+// ---- executors
+// --------------------------------------------------------------------------------------------------------
 
 struct host_pool {
     int mode; // 0: in order; 1: backwards; 2: one thread each
@@ -268,14 +271,16 @@ Test(pool, executor) {
         struct tally *t = calloc(1, sizeof *t);
         const int before = atomic_load(&h.used);
         rt_parallel(&env, 3, 20, nest_call, &(struct nested){&env, t});
-        cr_assert_eq(atomic_load(&h.used), before + 1); // nested work does not come back to the host
+        cr_assert_eq(atomic_load(&h.used),
+                     before + 1); // nested work does not come back to the host
         for (int i = 0; i < 20; i++)
             cr_assert_eq(atomic_load(&t->calls[i]), 1);
         free(t);
     }
 }
 
-// ---- CPUs ------------------------------------------------------------------------------------------------------------------
+// ---- CPUs
+// ------------------------------------------------------------------------------------------------------------------
 
 static void write_file(const char *root, const char *path, const char *text) {
     char full[512];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Whole runs: long reductions that are cut in tiles and pieces, several steps over temporaries, guards, products,
-// and what a run promises its host: the floating-point environment, errno, memory.
+// Whole runs: long reductions that are cut in tiles and pieces, several steps over temporaries,
+// guards, products, and what a run promises its host: the floating-point environment, errno,
+// memory.
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fenv.h>
@@ -9,15 +10,16 @@
 #include "rt_fake.h"
 #include "runtime/walk.h"
 
-// ---- long reductions ------------------------------------------------------------------------------------------
+// ---- long reductions
+// ------------------------------------------------------------------------------------------
 
 struct shape {
     enum nest_mode mode;
     int nouter, nrow, ncol;
     int64_t dim[4];
-    int order[4];     // dims of the input from the outermost in memory to the innermost
-    int64_t step;     // elements between neighbours of the innermost
-    bool cut;         // the run must take several tiles or pieces
+    int order[4]; // dims of the input from the outermost in memory to the innermost
+    int64_t step; // elements between neighbours of the innermost
+    bool cut;     // the run must take several tiles or pieces
 };
 static const struct shape shapes[] = {
     {NEST_INNER, 0, 1, 1, {1, 130001}, {0, 1}, 1, true},
@@ -95,7 +97,8 @@ static void compare_shape(const struct shape *s, struct fake_program *f, struct 
             memset(f->out_data[i], 0xcc, (size_t)shift[i]);
         cr_assert_eq(fake_run(f, env, NULL, threads), WEFT_OK);
         for (int i = 0; i < 3; i++)
-            cr_assert(memcmp(f->out_data[i], (char *)f->out_data[i] + shift[i], (size_t)shift[i]) == 0,
+            cr_assert(memcmp(f->out_data[i], (char *)f->out_data[i] + shift[i], (size_t)shift[i]) ==
+                          0,
                       "shape %d, reduction %d, %d threads", number, i, threads);
     }
 }
@@ -160,7 +163,8 @@ Test(run, tiny) {
     fake_env_free(&env);
 }
 
-// ---- guards --------------------------------------------------------------------------------------------------
+// ---- guards
+// --------------------------------------------------------------------------------------------------
 
 static weft_status run_guarded(double bad, int where, int threads) {
     enum { ROWS = 300, COLS = 40 };
@@ -172,7 +176,8 @@ static weft_status run_guarded(double bad, int where, int threads) {
     if (where >= 0) x[where] = bad;
     struct fake_program f;
     fake_init(&f, NEST_MAP, 0, 1, 1, (int64_t[]){ROWS, COLS});
-    const weft_array a = {.dtype = WEFT_F64, .rank = 2, .data = x, .dims = {ROWS, COLS}, .strides = {320, 8}};
+    const weft_array a = {
+        .dtype = WEFT_F64, .rank = 2, .data = x, .dims = {ROWS, COLS}, .strides = {320, 8}};
     weft_array b = a;
     b.data = y;
     fake_array(&f, &a, (int[]){0, 1}, NEST_UNIT, false);
@@ -199,7 +204,8 @@ Test(run, guards) {
     }
 }
 
-// ---- products ----------------------------------------------------------------------------------------------------
+// ---- products
+// ----------------------------------------------------------------------------------------------------
 
 // C[i,j,:,:] = A[i,j,:,:] B[j,:,:], integers so that any order is exact; A transposed in memory.
 Test(run, batched_product) {
@@ -216,14 +222,27 @@ Test(run, batched_product) {
     const weft_array leaves[] = {
         {.dtype = WEFT_F64, .rank = 1, .dims = {I * J * K * M}, .strides = {8}},
         {.dtype = WEFT_F64, .rank = 1, .dims = {J * K * N}, .strides = {8}}};
-    const weft_array outs[] = {{.dtype = WEFT_F64, .rank = 1, .dims = {I * J * M * N}, .strides = {8}}};
+    const weft_array outs[] = {
+        {.dtype = WEFT_F64, .rank = 1, .dims = {I * J * M * N}, .strides = {8}}};
     struct rt_step step = {.kind = RT_MATMUL};
     step.matmul = (struct rt_matmul){
-        .dtype = WEFT_F64, .nbatch = 2, .batch = {I, J}, .m = M, .n = N, .k = K,
-        .a = {.dtype = WEFT_F64, .buffer = NEST_LEAF, .buf = 0, .stride = {J * K * M * 8, K * M * 8, 8, M * 8}},
+        .dtype = WEFT_F64,
+        .nbatch = 2,
+        .batch = {I, J},
+        .m = M,
+        .n = N,
+        .k = K,
+        .a = {.dtype = WEFT_F64,
+              .buffer = NEST_LEAF,
+              .buf = 0,
+              .stride = {J * K * M * 8, K * M * 8, 8, M * 8}},
         .b = {.dtype = WEFT_F64, .buffer = NEST_LEAF, .buf = 1, .stride = {0, K * N * 8, N * 8, 8}},
-        .c = {.dtype = WEFT_F64, .buffer = NEST_OUT, .out = true, .stride = {J * N * M * 8, N * M * 8, 8, M * 8}}};
-    struct rt_program p = {.nstep = 1, .step = &step, .nleaf = 2, .nout = 1, .leaf = leaves, .out = outs};
+        .c = {.dtype = WEFT_F64,
+              .buffer = NEST_OUT,
+              .out = true,
+              .stride = {J * N * M * 8, N * M * 8, 8, M * 8}}};
+    struct rt_program p = {
+        .nstep = 1, .step = &step, .nleaf = 2, .nout = 1, .leaf = leaves, .out = outs};
     arena_init(&p.arena, NULL);
     cr_assert_eq(rt_program_finish(&p, &env), WEFT_OK);
     for (int threads = 1; threads <= 3; threads++) {
@@ -242,7 +261,8 @@ Test(run, batched_product) {
     fake_env_free(&env);
 }
 
-// ---- the host's state -------------------------------------------------------------------------------------------
+// ---- the host's state
+// -------------------------------------------------------------------------------------------
 
 static void one_third_tile(const void *code, const struct tile *t) {
     (void)code;
@@ -272,10 +292,16 @@ static void disturb(void) {
     fesetround(FE_UPWARD);
     _mm_setcsr((_mm_getcsr() | FLUSH_BOTH | STICKY_INVALID) & ~(unsigned)UNMASK_OVERFLOW & ~0x3eu);
 }
-static uint64_t control(void) { return _mm_getcsr(); }
+static uint64_t control(void) {
+    return _mm_getcsr();
+}
 #else
-static void disturb(void) { fesetround(FE_UPWARD); }
-static uint64_t control(void) { return (uint64_t)fegetround(); }
+static void disturb(void) {
+    fesetround(FE_UPWARD);
+}
+static uint64_t control(void) {
+    return (uint64_t)fegetround();
+}
 #endif
 
 Test(run, environment) {
@@ -310,7 +336,8 @@ Test(run, environment) {
     cr_assert(subnormal);
 }
 
-// ---- memory --------------------------------------------------------------------------------------------------------
+// ---- memory
+// --------------------------------------------------------------------------------------------------------
 
 struct meter {
     int calls, fail_at; // fail_at: the call that is refused, 0 none
@@ -355,7 +382,8 @@ Test(run, workspace) {
 
 // A program whose input must be packed and whose output is redirected, under a metered allocator.
 static weft_status metered_run(struct meter *m, int threads, int *runs_calls) {
-    struct rt_env env = {.alloc = {metered, m}, .isa = KERN_BASE, .threads = threads, .own_executor = true};
+    struct rt_env env = {
+        .alloc = {metered, m}, .isa = KERN_BASE, .threads = threads, .own_executor = true};
     env.pool = rt_pool_new(&env.alloc, threads);
     struct rt_workspace *ws = rt_workspace_new(&env.alloc);
     static double x[200 * 300], want[200 * 300];
@@ -364,8 +392,10 @@ static weft_status metered_run(struct meter *m, int threads, int *runs_calls) {
     struct fake_program f;
     fake_init(&f, NEST_MAP, 0, 1, 1, (int64_t[]){200, 200});
     arena_init(&f.program.arena, &env.alloc);
-    weft_array a = {.dtype = WEFT_F64, .rank = 2, .data = x, .dims = {200, 200}, .strides = {8, 200 * 8}};
-    weft_array b = {.dtype = WEFT_F64, .rank = 2, .data = x, .dims = {200, 200}, .strides = {200 * 8, 8}};
+    weft_array a = {
+        .dtype = WEFT_F64, .rank = 2, .data = x, .dims = {200, 200}, .strides = {8, 200 * 8}};
+    weft_array b = {
+        .dtype = WEFT_F64, .rank = 2, .data = x, .dims = {200, 200}, .strides = {200 * 8, 8}};
     fake_array(&f, &a, (int[]){0, 1}, NEST_UNIT, false);
     fake_array(&f, &b, (int[]){0, 1}, NEST_UNIT, true);
     weft_status st = ws ? fake_finish(&f, &env, 10) : WEFT_ENOMEM;
@@ -397,7 +427,8 @@ Test(run, allocation) {
             m = (struct meter){.fail_at = k};
             const weft_status st = metered_run(&m, threads, &calls);
             cr_assert(st == WEFT_OK || st == WEFT_ENOMEM);
-            cr_assert(st == WEFT_ENOMEM || k == 1, "allocation %d was not needed", k); // 1: the pool
+            cr_assert(st == WEFT_ENOMEM || k == 1, "allocation %d was not needed",
+                      k); // 1: the pool
             cr_assert_eq(m.held, 0);
         }
     }

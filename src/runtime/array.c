@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Facts about arrays: whether the shape is sound, and whether arrays share bytes. In: descriptors nobody has
-// checked; out: a sentence, or a yes or no. Sharing is a question about integers: is there an index vector
-// whose address difference falls into a small interval? It is asked depth first from the largest
-// stride down, cut by what the smaller strides can still reach and by their greatest common divisor. That is
-// exact for every layout met in practice; a bound on the work makes the rest count as overlapping.
+// Facts about arrays: whether the shape is sound, and whether arrays share bytes. In: descriptors
+// nobody has checked; out: a sentence, or a yes or no. Sharing is a question about integers: is
+// there an index vector whose address difference falls into a small interval? It is asked depth
+// first from the largest stride down, cut by what the smaller strides can still reach and by their
+// greatest common divisor. That is exact for every layout met in practice; a bound on the work
+// makes the rest count as overlapping.
 #include "walk.h"
 
 __extension__ typedef __int128 wide;
 
 enum { SEARCH_NODES = 20000 };
 
-// ---- checks --------------------------------------------------------------------------------------------------
+// ---- checks
+// --------------------------------------------------------------------------------------------------
 
 weft_status rt_array_check(const weft_array *a, const char *what, struct base_err *err) {
     const int64_t size = (int64_t)dtype_size(a->dtype);
     if (!size) return err_set(err, WEFT_EDTYPE, "%s: %d is not a dtype", what, (int)a->dtype);
     if (a->rank < 0 || a->rank > WEFT_MAX_RANK)
-        return err_set(err, WEFT_ESHAPE, "%s: rank %d is not in 0 to %d", what, a->rank, WEFT_MAX_RANK);
+        return err_set(err, WEFT_ESHAPE, "%s: rank %d is not in 0 to %d", what, a->rank,
+                       WEFT_MAX_RANK);
     bool empty = false;
     for (int d = 0; d < a->rank; d++) {
         if (a->dims[d] < 0)
@@ -31,17 +34,20 @@ weft_status rt_array_check(const weft_array *a, const char *what, struct base_er
         if (bytes_over(&bytes, n))
             return err_set(err, WEFT_ESHAPE, "%s: too many bytes at axis %d", what, d);
         int64_t reach;
-        if (a->strides[d] == INT64_MIN || empty) reach = a->strides[d] == INT64_MIN ? -1 : 0;
-        else if (__builtin_mul_overflow(a->strides[d] < 0 ? -a->strides[d] : a->strides[d], n - 1, &reach))
+        if (a->strides[d] == INT64_MIN || empty)
+            reach = a->strides[d] == INT64_MIN ? -1 : 0;
+        else if (__builtin_mul_overflow(a->strides[d] < 0 ? -a->strides[d] : a->strides[d], n - 1,
+                                        &reach))
             reach = -1;
         if (reach < 0 || __builtin_add_overflow(span, reach, &span) || span > BASE_MAX_BYTES)
-            return err_set(err, WEFT_ESHAPE, "%s: the stride of axis %d, %lld, reaches too far", what, d,
-                           (long long)a->strides[d]);
+            return err_set(err, WEFT_ESHAPE, "%s: the stride of axis %d, %lld, reaches too far",
+                           what, d, (long long)a->strides[d]);
     }
     return WEFT_OK;
 }
 
-// ---- ranges --------------------------------------------------------------------------------------------------
+// ---- ranges
+// --------------------------------------------------------------------------------------------------
 
 struct rt_range rt_array_range(const weft_array *a) {
     struct rt_range r = {0, (int64_t)dtype_size(a->dtype)};
@@ -53,7 +59,8 @@ struct rt_range rt_array_range(const weft_array *a) {
     return r;
 }
 
-// ---- the search ------------------------------------------------------------------------------------------------
+// ---- the search
+// ------------------------------------------------------------------------------------------------
 
 // Are there 0 <= y[k] <= most[k] with low <= sum coef[k] y[k] <= high? Coefficients are positive.
 struct search {
@@ -110,7 +117,8 @@ static bool find(struct search *s, int k, wide low, wide high) {
     return false;
 }
 
-// ---- questions -----------------------------------------------------------------------------------------------------
+// ---- questions
+// -----------------------------------------------------------------------------------------------------
 
 struct step { // a dim with more than one element, stride made positive
     wide stride, last;
@@ -174,7 +182,8 @@ bool rt_arrays_overlap(const weft_array *a, const weft_array *b) {
     if (is_void(a) || is_void(b)) return false;
     const struct rt_range ra = rt_array_range(a), rb = rt_array_range(b);
     const wide at_a = (wide)(uintptr_t)a->data + ra.low, at_b = (wide)(uintptr_t)b->data + rb.low;
-    const wide end_a = (wide)(uintptr_t)a->data + ra.high, end_b = (wide)(uintptr_t)b->data + rb.high;
+    const wide end_a = (wide)(uintptr_t)a->data + ra.high,
+               end_b = (wide)(uintptr_t)b->data + rb.high;
     if (at_a >= end_b || at_b >= end_a) return false;
     const wide size_a = (wide)dtype_size(a->dtype), size_b = (wide)dtype_size(b->dtype);
     struct step x[WEFT_MAX_RANK], y[WEFT_MAX_RANK];

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Overlap of outputs with what a program reads. In, when the program is made: which step reads and writes what;
-// in, at a run: addresses. Out: for each output, whether it may be written in place. It may when no byte
-// of it is read, or all reading is over before the first write, or the two lie element on element and
-// the pass reads each element before it writes it. Otherwise the run computes it elsewhere and copies at the
-// end. Programs share no addresses, so the byte ranges are kept relative to the data pointers.
+// Overlap of outputs with what a program reads. In, when the program is made: which step reads and
+// writes what; in, at a run: addresses. Out: for each output, whether it may be written in place.
+// It may when no byte of it is read, or all reading is over before the first write, or the two lie
+// element on element and the pass reads each element before it writes it. Otherwise the run
+// computes it elsewhere and copies at the end. Programs share no addresses, so the byte ranges are
+// kept relative to the data pointers.
 #include "walk.h"
 
-// ---- made once -------------------------------------------------------------------------------------------------
+// ---- made once
+// -------------------------------------------------------------------------------------------------
 
 struct marks {
     int *last_read, *first_write;
@@ -15,7 +17,8 @@ struct marks {
 
 static void mark_operand(const struct nest_operand *o, bool out, int step, struct marks *m) {
     if (o->buffer == NEST_LEAF && !out) m->last_read[o->buf] = step;
-    if (o->buffer == NEST_OUT && out && m->first_write[o->buf] > step) m->first_write[o->buf] = step;
+    if (o->buffer == NEST_OUT && out && m->first_write[o->buf] > step)
+        m->first_write[o->buf] = step;
 }
 
 static void mark_step(const struct rt_step *t, int step, struct marks *m) {
@@ -32,7 +35,8 @@ static void mark_step(const struct rt_step *t, int step, struct marks *m) {
 static bool stores_once(const struct nest *n) {
     int stores = 0;
     for (int k = 0; k < n->noperand; k++)
-        stores += n->operand[k].out && (n->operand[k].buffer == NEST_OUT || n->operand[k].buffer == NEST_TEMP);
+        stores += n->operand[k].out &&
+                  (n->operand[k].buffer == NEST_OUT || n->operand[k].buffer == NEST_TEMP);
     return stores == 1;
 }
 
@@ -42,7 +46,8 @@ static bool in_place(const struct rt_step *t) {
 }
 
 // The same element of memory at the same point of the nest, and touched once.
-static bool same_walk(const struct nest *n, const struct nest_operand *a, const struct nest_operand *b) {
+static bool same_walk(const struct nest *n, const struct nest_operand *a,
+                      const struct nest_operand *b) {
     const int first_row = n->nouter, first_col = n->nouter + n->nrow;
     if (dtype_size(a->dtype) != dtype_size(b->dtype) || a->cls != b->cls || a->late != b->late)
         return false;
@@ -121,12 +126,14 @@ weft_status rt_bounds_make(struct rt_program *p) {
     return ok ? WEFT_OK : WEFT_ENOMEM;
 }
 
-// ---- at a run ---------------------------------------------------------------------------------------------------
+// ---- at a run
+// ---------------------------------------------------------------------------------------------------
 
 static bool ranges_meet(struct rt_range a, const void *at_a, struct rt_range b, const void *at_b) {
     if (a.low == a.high || b.low == b.high) return false;
     const uintptr_t x = (uintptr_t)at_a, y = (uintptr_t)at_b;
-    return x + (uintptr_t)a.low < y + (uintptr_t)b.high && y + (uintptr_t)b.low < x + (uintptr_t)a.high;
+    return x + (uintptr_t)a.low < y + (uintptr_t)b.high &&
+           y + (uintptr_t)b.low < x + (uintptr_t)a.high;
 }
 
 static weft_array placed(const weft_array *a, void *data) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How many CPUs this process may use: the smaller of its affinity mask and its cgroup quota. In: the kernel's
-// files; out: at least 1. Quotas are read for the process's group and every group above it, in both
-// versions of the interface, since any of them throttles. Plain read() into a local buffer: nothing is
-// allocated, and a file that is missing or odd counts as no limit.
+// How many CPUs this process may use: the smaller of its affinity mask and its cgroup quota. In:
+// the kernel's files; out: at least 1. Quotas are read for the process's group and every group
+// above it, in both versions of the interface, since any of them throttles. Plain read() into a
+// local buffer: nothing is allocated, and a file that is missing or odd counts as no limit.
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -33,14 +33,17 @@ static int cpus_of(long long quota, long long period) {
     return cpus > 1 << 20 ? 0 : (int)cpus;
 }
 
-static int smaller_limit(int a, int b) { return !a ? b : !b ? a : MIN_OF(a, b); }
+static int smaller_limit(int a, int b) {
+    return !a ? b : !b ? a : MIN_OF(a, b);
+}
 
 static int quota_v2(const char *dir) {
     char path[PATH + 32], text[128];
     snprintf(path, sizeof path, "%s/cpu.max", dir);
     long long quota, period;
     if (!slurp(path, text, sizeof text)) return 0;
-    return sscanf(text, "%lld %lld", &quota, &period) == 2 ? cpus_of(quota, period) : 0; // "max": none
+    return sscanf(text, "%lld %lld", &quota, &period) == 2 ? cpus_of(quota, period)
+                                                           : 0; // "max": none
 }
 
 static int quota_v1(const char *dir) {

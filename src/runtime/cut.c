@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How a walk is cut. In: its shape; out: the size of tiles, the chunks that threads share, and where everything
-// lies in a thread's scratch. Without packing a tile is as large as the chunk, so that there are few
-// calls; with packing it is a block whose packed operands stay in half of the second cache. A reduced run
-// is only ever cut at a power of two of the leaves of the fixed tree (kern.h), so no cut changes a bit.
+// How a walk is cut. In: its shape; out: the size of tiles, the chunks that threads share, and
+// where everything lies in a thread's scratch. Without packing a tile is as large as the chunk, so
+// that there are few calls; with packing it is a block whose packed operands stay in half of the
+// second cache. A reduced run is only ever cut at a power of two of the leaves of the fixed tree
+// (kern.h), so no cut changes a bit.
 #include "walk.h"
 
 enum {
@@ -19,7 +20,9 @@ enum {
 
 _Static_assert((int)NEST_LEAF_RUN == (int)KERN_RED_RUN, "cuts fall between leaves");
 
-struct packed_sizes { int64_t unit, late, scalar; }; // bytes per element
+struct packed_sizes {
+    int64_t unit, late, scalar;
+}; // bytes per element
 
 static struct packed_sizes add_sizes(const struct rt_walk *w) {
     struct packed_sizes s = {0, 0, 0};
@@ -34,7 +37,8 @@ static int64_t power_of_two_below(int64_t x) {
     return x < 1 ? 1 : (int64_t)1 << (63 - __builtin_clzll((uint64_t)x));
 }
 
-// ---- tiles ------------------------------------------------------------------------------------------------
+// ---- tiles
+// ------------------------------------------------------------------------------------------------
 
 static void tile_map(struct rt_walk *w, const struct packed_sizes *s, int64_t budget) {
     if (s->unit) {
@@ -89,7 +93,8 @@ static void cut_tiles(struct rt_walk *w) {
                    (w->mode == NEST_OUTER && w->tile_rows < w->rows);
 }
 
-// ---- chunks -----------------------------------------------------------------------------------------------
+// ---- chunks
+// -----------------------------------------------------------------------------------------------
 
 // Pieces of at least unit elements, a power of two times that, at most about want in all.
 static void cut_run(struct rt_walk *w, int64_t run, int64_t unit, int64_t want) {
@@ -115,7 +120,8 @@ static void cut_columns(struct rt_walk *w, int64_t want, int64_t least) {
 static void cut_outer(struct rt_walk *w, int64_t want) {
     cut_columns(w, want, 256);
     const int64_t kept = w->units * w->col_chunks;
-    if (kept * 4 > want || w->rows < 2 * KERN_RED_ROWS) return; // about four chunks a thread already
+    if (kept * 4 > want || w->rows < 2 * KERN_RED_ROWS)
+        return; // about four chunks a thread already
     const struct rt_walk before = *w;
     w->col_step = MIN_OF(MIN_OF(w->col_step, STATE_COLS), w->tile_cols);
     w->tile_cols = w->col_step;
@@ -161,8 +167,11 @@ static void cut_for_threads(struct rt_walk *w, int cost, int threads) {
     if (w->units && w->cols) cut_chunks(w, cost, threads);
 }
 
-// ---- memory -----------------------------------------------------------------------------------------------
+// ---- memory
+// -----------------------------------------------------------------------------------------------
 
+// Of one thread's scratch: far above any memory, and times RT_MAX_THREADS no overflow.
+#define MOST_BYTES (BASE_MAX_BYTES / RT_MAX_THREADS)
 struct carver {
     int64_t at;
     bool over;
@@ -170,7 +179,7 @@ struct carver {
 static int64_t carve(struct carver *c, int64_t count, int64_t each) {
     const int64_t place = c->at;
     int64_t bytes;
-    if (__builtin_mul_overflow(count, each, &bytes) || bytes > INT64_MAX / 4 - c->at) {
+    if (__builtin_mul_overflow(count, each, &bytes) || bytes > MOST_BYTES - c->at) {
         c->over = true;
         return place;
     }
@@ -178,8 +187,8 @@ static int64_t carve(struct carver *c, int64_t count, int64_t each) {
     return place;
 }
 
-// Rows of packed blocks start on lines, and not a multiple of 4 KiB apart, where they would share one
-// set of the first cache.
+// Rows of packed blocks start on lines, and not a multiple of 4 KiB apart, where they would share
+// one set of the first cache.
 static int64_t pitch_of(int64_t bytes) {
     const int64_t pitch = round_up(bytes, RT_LINE);
     return pitch >= 4096 && pitch % 4096 == 0 ? pitch + RT_LINE : pitch;
@@ -206,13 +215,15 @@ static void place_operand(struct rt_walk *w, struct carver *c, int k) {
     } else if (o->path != PATH_DIRECT) {
         int64_t bytes = o->size; // of a row
         if (!o->scalar && __builtin_mul_overflow(w->tile_cols, o->size, &bytes)) c->over = true;
-        o->pitch = o->scalar ? o->size : pitch_of(MIN_OF(bytes, INT64_MAX / 4));
+        o->pitch = o->scalar ? o->size : pitch_of(MIN_OF(bytes, MOST_BYTES));
         o->scratch = carve(c, rows, o->pitch);
         w->tile_rstride[k] = o->pitch;
     }
 }
 
-static int levels_of(int64_t pushed) { return 65 - __builtin_clzll((uint64_t)pushed | 1); }
+static int levels_of(int64_t pushed) {
+    return 65 - __builtin_clzll((uint64_t)pushed | 1);
+}
 
 static void place_states(struct rt_walk *w, struct carver *c) {
     if (!w->tiled_run && w->pieces < 2) return;
@@ -246,8 +257,7 @@ weft_status rt_walk_cut(struct rt_walk *w, const struct rt_step *t, const struct
     place_states(w, &c);
     w->thread_bytes = c.at;
     for (int k = 0; k < w->noperand; k++)
-        w->single &= w->operand[k].path == PATH_DIRECT; // a row of scratch has an address per thread
-    int64_t all;
-    if (c.over || __builtin_mul_overflow(w->piece_bytes, w->nchunk, &all)) return WEFT_ESHAPE;
-    return WEFT_OK;
+        w->single &=
+            w->operand[k].path == PATH_DIRECT; // a row of scratch has an address per thread
+    return c.over || w->piece_bytes > BASE_MAX_BYTES / w->nchunk ? WEFT_ESHAPE : WEFT_OK;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The floating-point environment of a run: nearest rounding, subnormals kept, exceptions masked. In: whatever
-// the host left in the control register; out: exactly that again, sticky flags included, since the
-// whole register is saved before and written back after. Done by hand because fenv.h knows no flush-to-zero
-// and costs tens of cycles more, which the smallest runs would feel.
+// The floating-point environment of a run: nearest rounding, subnormals kept, exceptions masked.
+// In: whatever the host left in the control register; out: exactly that again, sticky flags
+// included, since the whole register is saved before and written back after. Done by hand because
+// fenv.h knows no flush-to-zero and costs tens of cycles more, which the smallest runs would feel.
 #include "runtime.h"
 
 #if defined(__x86_64__)
@@ -14,7 +14,9 @@ struct rt_fp rt_fp_enter(void) {
     if ((fp.saved & ~(uint64_t)0x3f) != 0x1f80) _mm_setcsr(0x1f80);
     return fp;
 }
-void rt_fp_leave(struct rt_fp fp) { _mm_setcsr((unsigned)fp.saved); }
+void rt_fp_leave(struct rt_fp fp) {
+    _mm_setcsr((unsigned)fp.saved);
+}
 
 #elif defined(__aarch64__)
 
@@ -38,5 +40,7 @@ struct rt_fp rt_fp_enter(void) {
     fesetround(FE_TONEAREST);
     return fp;
 }
-void rt_fp_leave(struct rt_fp fp) { fesetround((int)fp.saved); }
+void rt_fp_leave(struct rt_fp fp) {
+    fesetround((int)fp.saved);
+}
 #endif

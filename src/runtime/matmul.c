@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A matrix-product step. In: operands with batch strides; out: every product of the batch, through the kernels.
-// Batch dims that all three operands step through with one stride become one, which the kernels take as a
-// whole and share among threads; dims beyond that are looped over here. The bits of a product depend on k
-// alone (kern.h), so neither the cut nor the number of threads shows.
+// A matrix-product step. In: operands with batch strides; out: every product of the batch, through
+// the kernels. Batch dims that all three operands step through with one stride become one, which
+// the kernels take as a whole and share among threads; dims beyond that are looped over here. The
+// bits of a product depend on k alone (kern.h), so neither the cut nor the number of threads shows.
 #include <assert.h>
 
 #include "walk.h"
@@ -32,7 +32,8 @@ static void join_batches(const struct rt_matmul *m, struct batches *x) {
 }
 
 // The product of the last batch dim, without addresses.
-static struct kern_gemm describe(const struct rt_matmul *m, const struct batches *x, enum kern_isa isa) {
+static struct kern_gemm describe(const struct rt_matmul *m, const struct batches *x,
+                                 enum kern_isa isa) {
     const int d = m->nbatch, l = x->n - 1;
     struct kern_gemm g = {.dtype = m->dtype,
                           .isa = isa,
@@ -65,7 +66,7 @@ int64_t rt_matmul_bytes(const struct rt_matmul *m, const struct rt_env *env, int
     join_batches(m, &x);
     const struct kern_gemm g = describe(m, &x, env->isa);
     const size_t bytes = kern_gemm_scratch(&g, threads_for(&g, threads));
-    return bytes > INT64_MAX / 4 ? -1 : (int64_t)bytes;
+    return bytes > (size_t)BASE_MAX_BYTES ? -1 : (int64_t)bytes;
 }
 
 struct lender {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Packing: a block of an operand into dense rows of scratch, or back. In: an operand's strides of any sign and
-// alignment; out: rows dense along columns. Where memory is dense along rows instead (a transposed view), eight
-// columns are taken at a time down the rows, so that each cache line is used up while it is there. A
-// flattened group of dims is walked run by run along its last dim. Also index values, made in place.
+// Packing: a block of an operand into dense rows of scratch, or back. In: an operand's strides of
+// any sign and alignment; out: rows dense along columns. Where memory is dense along rows instead
+// (a transposed view), eight columns are taken at a time down the rows, so that each cache line is
+// used up while it is there. A flattened group of dims is walked run by run along its last dim.
+// Also index values, made in place.
 #include "walk.h"
 
-// ---- rows x cols elements between two strided blocks -----------------------------------------------------
+// ---- rows x cols elements between two strided blocks
+// -----------------------------------------------------
 
 struct flat { // a two-dimensional block of memory
     char *at;
@@ -14,7 +16,9 @@ struct flat { // a two-dimensional block of memory
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-ALWAYS void copy_one(char *to, const char *from, size_t size) { memcpy(to, from, size); }
+ALWAYS void copy_one(char *to, const char *from, size_t size) {
+    memcpy(to, from, size);
+}
 
 // Along columns, one row after the other.
 ALWAYS void copy_rows(size_t size, int64_t rows, int64_t cols, struct flat to, struct flat from) {
@@ -49,9 +53,13 @@ ALWAYS void copy_down(size_t size, int64_t rows, int64_t cols, struct flat to, s
     copy_rows(size, rows, cols - c, to, from);
 }
 
-static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
+static int64_t magnitude(int64_t x) {
+    return x < 0 ? -x : x;
+}
 
-static struct flat transposed(struct flat x) { return (struct flat){x.at, x.cs, x.rs}; }
+static struct flat transposed(struct flat x) {
+    return (struct flat){x.at, x.cs, x.rs};
+}
 
 // scratch is the side that is dense along columns, the other one is memory.
 ALWAYS void copy_sized(size_t size, int64_t rows, int64_t cols, struct flat to, struct flat from,
@@ -80,7 +88,8 @@ static void copy_flat(size_t size, int64_t rows, int64_t cols, struct flat to, s
     }
 }
 
-// ---- index values -----------------------------------------------------------------------------------------
+// ---- index values
+// -----------------------------------------------------------------------------------------
 
 static void put_index(weft_dtype t, char *to, int64_t v) {
     switch (t) {
@@ -108,7 +117,8 @@ static void index_row(weft_dtype t, char *to, uint64_t v, uint64_t step, int64_t
     }
 }
 
-// ---- a block of an operand ----------------------------------------------------------------------------------
+// ---- a block of an operand
+// ----------------------------------------------------------------------------------
 
 enum task { TASK_PACK, TASK_UNPACK, TASK_INDEX };
 
@@ -122,7 +132,9 @@ static void do_flat(enum task task, const struct walk_operand *o, struct flat me
                   (uint64_t)memory.cs, cols);
 }
 
-static char *add(char *at, int64_t bytes) { return (char *)((uintptr_t)at + (uintptr_t)bytes); }
+static char *add(char *at, int64_t bytes) {
+    return (char *)((uintptr_t)at + (uintptr_t)bytes);
+}
 
 // Position in the flattened group: the index in every dim and the offset they make.
 struct place {
@@ -170,8 +182,8 @@ static void do_runs(enum task task, const struct rt_walk *w, const struct walk_o
     }
 }
 
-static void do_block(enum task task, const struct rt_walk *w, const struct walk_operand *o, char *at,
-                     const struct block *b, char *scratch) {
+static void do_block(enum task task, const struct rt_walk *w, const struct walk_operand *o,
+                     char *at, const struct block *b, char *scratch) {
     if (b->rows == 0 || b->cols == 0) return;
     const bool grouped = w->mode == NEST_OUTER ? !o->row_affine : !o->col_affine && !o->scalar;
     if (grouped) {
@@ -186,7 +198,8 @@ static void do_block(enum task task, const struct rt_walk *w, const struct walk_
 
 void rt_pack(const struct rt_walk *w, const struct walk_operand *o, const char *at,
              const struct block *b, void *scratch) {
-    do_block(o->path == PATH_IOTA ? TASK_INDEX : TASK_PACK, w, o, (char *)(uintptr_t)at, b, scratch);
+    do_block(o->path == PATH_IOTA ? TASK_INDEX : TASK_PACK, w, o, (char *)(uintptr_t)at, b,
+             scratch);
 }
 
 void rt_unpack(const struct rt_walk *w, const struct walk_operand *o, char *at,
@@ -194,7 +207,8 @@ void rt_unpack(const struct rt_walk *w, const struct walk_operand *o, char *at,
     do_block(TASK_UNPACK, w, o, at, b, (char *)(uintptr_t)scratch);
 }
 
-// ---- a whole array -------------------------------------------------------------------------------------------
+// ---- a whole array
+// -------------------------------------------------------------------------------------------
 
 struct copy {
     size_t size;
@@ -239,7 +253,10 @@ static void copy_chunk(void *arg, int64_t i, int worker) {
 void rt_copy_array(struct rt_env *env, int threads, const weft_array *shape, void *to,
                    const void *from) {
     int64_t dim[WEFT_MAX_RANK], stride[WEFT_MAX_RANK];
-    struct copy c = {.size = dtype_size(shape->dtype), .rows = 1, .cols = 1, .to = to,
+    struct copy c = {.size = dtype_size(shape->dtype),
+                     .rows = 1,
+                     .cols = 1,
+                     .to = to,
                      .from = (char *)(uintptr_t)from};
     int n = sort_dims(shape, dim, stride);
     c.cs = (int64_t)c.size;

@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Reduced runs in parts. In: a run too long for one tile, or worth several threads; out: the bits one tile over
-// the whole run would give. Every part but the last is the same power of two of leaves long, so its
-// state is a whole subtree of the fixed tree, and the binary counter of kern.h joins states as it would have
-// joined the leaves. Parts of one thread are pushed as they are made; pieces of several threads leave
-// their states in shared memory and are pushed in order when all are there.
+// Reduced runs in parts. In: a run too long for one tile, or worth several threads; out: the bits
+// one tile over the whole run would give. Every part but the last is the same power of two of
+// leaves long, so its state is a whole subtree of the fixed tree, and the binary counter of kern.h
+// joins states as it would have joined the leaves. Parts of one thread are pushed as they are made;
+// pieces of several threads leave their states in shared memory and are pushed in order when all
+// are there.
 #include "walk.h"
 
-static void set_states(struct walker *k, uint8_t *base, int64_t (*place)(const struct walk_reduce *r)) {
+static void set_states(struct walker *k, uint8_t *base,
+                       int64_t (*place)(const struct walk_reduce *r)) {
     const struct rt_walk *w = k->step->walk;
     for (int i = 0; i < w->nreduce; i++)
         k->state[i] = base + place(&w->reduce[i]);
 }
-static int64_t tile_place(const struct walk_reduce *r) { return r->tile; }
-static int64_t total_place(const struct walk_reduce *r) { return r->total; }
-static int64_t piece_place(const struct walk_reduce *r) { return r->piece; }
+static int64_t tile_place(const struct walk_reduce *r) {
+    return r->tile;
+}
+static int64_t total_place(const struct walk_reduce *r) {
+    return r->total;
+}
+static int64_t piece_place(const struct walk_reduce *r) {
+    return r->piece;
+}
 
-static int64_t lanes_of(const struct rt_walk *w, const struct walk_reduce *r, const struct block *b) {
+static int64_t lanes_of(const struct rt_walk *w, const struct walk_reduce *r,
+                        const struct block *b) {
     return w->mode == NEST_OUTER ? b->cols : r->lanes;
 }
 
@@ -24,7 +33,8 @@ static void push(struct walker *k, const struct block *b, uint64_t index) {
     const struct rt_walk *w = k->step->walk;
     for (int i = 0; i < w->nreduce; i++) {
         const struct walk_reduce *r = &w->reduce[i];
-        kern_red_push(r->kind, r->dtype, k->scratch + r->stack, k->state[i], lanes_of(w, r, b), index);
+        kern_red_push(r->kind, r->dtype, k->scratch + r->stack, k->state[i], lanes_of(w, r, b),
+                      index);
     }
 }
 
@@ -32,7 +42,8 @@ static void flush(struct walker *k, const struct block *b, uint64_t count) {
     const struct rt_walk *w = k->step->walk;
     for (int i = 0; i < w->nreduce; i++) {
         const struct walk_reduce *r = &w->reduce[i];
-        kern_red_flush(r->kind, r->dtype, k->scratch + r->stack, k->state[i], lanes_of(w, r, b), count);
+        kern_red_flush(r->kind, r->dtype, k->scratch + r->stack, k->state[i], lanes_of(w, r, b),
+                       count);
     }
 }
 
@@ -74,10 +85,12 @@ void rt_partial_block(struct walker *k, const struct block *b) {
         return;
     }
     for (int64_t c = 0; c < b->cols; c += w->tile_cols)
-        finish_block(k, &(struct block){b->row, b->rows, b->col + c, MIN_OF(w->tile_cols, b->cols - c)});
+        finish_block(
+            k, &(struct block){b->row, b->rows, b->col + c, MIN_OF(w->tile_cols, b->cols - c)});
 }
 
-// ---- pieces of several threads -----------------------------------------------------------------------------
+// ---- pieces of several threads
+// -----------------------------------------------------------------------------
 
 // What is kept: a row of a unit, or a panel of its columns; all of its run.
 static struct block seek_kept(struct walker *k, int64_t kept) {

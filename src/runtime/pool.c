@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The thread pool. In: n calls of a body; out: all of them done, on at most so many threads. One operation at
-// a time: whoever finds the pool taken, or is itself inside an operation, works alone, which is always correct.
+// The thread pool. In: n calls of a body; out: all of them done, on at most so many threads. One
+// operation at a time: whoever finds the pool taken, or is itself inside an operation, works alone,
+// which is always correct.
 //
-// An operation is open or closed. Its state is one word, the gate: number of the operation, open bit, workers
-// wanted, helpers inside. A helper enters by counting itself in while the gate is open, so the caller
-// never waits for helpers that slept through: when no call is left it closes the gate and waits only for
-// those inside. Each worker owns a run of the calls, takes them from an atomic counter, then helps others
-// with theirs. Helpers poll a little for the next operation and then park on a condition variable.
+// An operation is open or closed. Its state is one word, the gate: number of the operation, open
+// bit, workers wanted, helpers inside. A helper enters by counting itself in while the gate is
+// open, so the caller never waits for helpers that slept through: when no call is left it closes
+// the gate and waits only for those inside. Each worker owns a run of the calls, takes them from an
+// atomic counter, then helps others with theirs. Helpers poll a little for the next operation and
+// then park on a condition variable.
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -19,9 +21,9 @@
 #include "walk.h"
 
 enum {
-    POLL_NS = 200000,     // a helper looks this long for the next operation before it parks
-    SPIN = 2000,          // looks of the caller for the last helpers to finish before it sleeps
-    RETRY_AFTER = 1024,   // operations until the system is asked again for a thread it refused
+    POLL_NS = 200000,   // a helper looks this long for the next operation before it parks
+    SPIN = 2000,        // looks of the caller for the last helpers to finish before it sleeps
+    RETRY_AFTER = 1024, // operations until the system is asked again for a thread it refused
     HELPER_STACK = 512 << 10
 };
 #define GATE_OPEN ((uint64_t)1 << 31)
@@ -50,16 +52,16 @@ struct helper {
 
 struct rt_pool {
     struct base_alloc alloc;
-    int threads, started;  // started: helpers there are; written by the owner of busy
-    int limit;             // helpers the system grants, for tests
+    int threads, started; // started: helpers there are; written by the owner of busy
+    int limit;            // helpers the system grants, for tests
     uint32_t op, retry_at;
-    _Atomic pid_t pid;     // the process the helpers live in; -1 while a child takes over
+    _Atomic pid_t pid; // the process the helpers live in; -1 while a child takes over
     atomic_bool busy, stop;
     _Atomic int parked, waiting;
     struct job *job;
     pthread_mutex_t lock;
     pthread_cond_t opened, left;
-    char apart[64];        // the gate has a cache line of its own
+    char apart[64]; // the gate has a cache line of its own
     _Atomic uint64_t gate;
     char apart_too[64];
     struct helper helper[];
@@ -81,7 +83,8 @@ static int64_t now_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-// ---- the calls of one operation ---------------------------------------------------------------------
+// ---- the calls of one operation
+// ---------------------------------------------------------------------
 
 static void share(struct job *j, int64_t n, int workers) {
     j->workers = workers;
@@ -105,7 +108,8 @@ static void work(struct job *j, int worker) {
     inside--;
 }
 
-// ---- helpers -------------------------------------------------------------------------------------------
+// ---- helpers
+// -------------------------------------------------------------------------------------------
 
 static bool is_news(uint64_t gate, const struct helper *h, uint32_t last) {
     return (gate & GATE_OPEN) && GATE_OP(gate) != last && h->worker < GATE_WORKERS(gate);
@@ -129,7 +133,8 @@ static bool poll_gate(struct helper *h, uint32_t last, bool *found) {
 static bool park(struct helper *h, uint32_t last) {
     struct rt_pool *p = h->pool;
     pthread_mutex_lock(&p->lock);
-    atomic_fetch_add(&p->parked, 1); // before the look at the gate: the caller looks in the other order
+    atomic_fetch_add(&p->parked,
+                     1); // before the look at the gate: the caller looks in the other order
     while (!atomic_load(&p->stop) && !is_news(atomic_load(&p->gate), h, last))
         pthread_cond_wait(&p->opened, &p->lock);
     atomic_fetch_sub(&p->parked, 1);
@@ -206,7 +211,8 @@ static int start_helpers(struct rt_pool *p, int want) {
     return MIN_OF(p->started, want);
 }
 
-// ---- operations -----------------------------------------------------------------------------------------
+// ---- operations
+// -----------------------------------------------------------------------------------------
 
 static void open_gate(struct rt_pool *p, struct job *j) {
     p->op = p->op + 1 ? p->op + 1 : 1;
@@ -294,7 +300,8 @@ void rt_parallel(struct rt_env *env, int threads, int64_t n,
         body(arg, i, 0);
 }
 
-// ---- life ---------------------------------------------------------------------------------------------------
+// ---- life
+// ---------------------------------------------------------------------------------------------------
 
 struct rt_pool *rt_pool_new(const struct base_alloc *a, int threads) {
     threads = MAX_OF(1, MIN_OF(threads, RT_MAX_THREADS));
@@ -325,5 +332,9 @@ void rt_pool_free(struct rt_pool *p) {
     base_put(&alloc, p, sizeof *p + sizeof(struct helper) * (size_t)p->threads);
 }
 
-int rt_pool_started(struct rt_pool *p) { return p->started; }
-void rt_pool_limit(struct rt_pool *p, int helpers) { p->limit = helpers; }
+int rt_pool_started(struct rt_pool *p) {
+    return p->started;
+}
+void rt_pool_limit(struct rt_pool *p, int helpers) {
+    p->limit = helpers;
+}

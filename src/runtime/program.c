@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A whole run. In: a finished program and addresses; out: the outputs written, or a status and nothing written.
-// What can fail comes first: overlap of outputs, then one workspace for everything (temporaries, guards,
-// every thread's scratch, states or matrix product, redirected outputs). Then the steps, in order. The
-// smallest run is one walk of one tile on this thread, so nothing here is done per element or per operand.
+// A whole run. In: a finished program and addresses; out: the outputs written, or a status and
+// nothing written. What can fail comes first: overlap of outputs, then one workspace for everything
+// (temporaries, guards, every thread's scratch, states or matrix product, redirected outputs). Then
+// the steps, in order. The smallest run is one walk of one tile on this thread, so nothing here is
+// done per element or per operand.
 #include <errno.h>
 
 #include "walk.h"
 
-// ---- finishing ------------------------------------------------------------------------------------------------
+// ---- finishing
+// ------------------------------------------------------------------------------------------------
 
 static weft_status finish_loop(struct rt_program *p, struct rt_step *t, const struct rt_env *env) {
     struct rt_walk *w = ARENA_NEW(&p->arena, struct rt_walk);
@@ -24,23 +26,6 @@ static weft_status finish_loop(struct rt_program *p, struct rt_step *t, const st
     return rt_walk_cut(w, t, env);
 }
 
-static struct rt_needs needs_of(const struct rt_program *p, const struct rt_env *env, int threads);
-static int most_threads(const struct rt_env *env);
-
-weft_status rt_program_finish(struct rt_program *p, const struct rt_env *env) {
-    for (int i = 0; i < p->nstep; i++) {
-        struct rt_step *t = &p->step[i];
-        if (t->kind == RT_LOOP) TRY(finish_loop(p, t, env));
-        if (t->kind == RT_MATMUL && rt_matmul_bytes(&t->matmul, env, env->threads) < 0)
-            return WEFT_ESHAPE;
-    }
-    TRY(rt_bounds_make(p));
-    p->bounds->most = most_threads(env);
-    p->bounds->serial = needs_of(p, env, 1);
-    p->bounds->parallel = needs_of(p, env, p->bounds->most);
-    return WEFT_OK;
-}
-
 static bool is_memory(const struct seg *s, int operand) {
     const uint8_t b = s->operand[operand].buffer;
     return b == NEST_LEAF || b == NEST_OUT || b == NEST_TEMP;
@@ -49,7 +34,8 @@ static bool is_loaded(const struct seg *s, int value) {
     return s->op[value].op == SEG_LOAD && is_memory(s, s->op[value].arg[0]);
 }
 
-// Unused arguments are 0 and count as uses of value 0, since arities are not known here: on the safe side.
+// Unused arguments are 0 and count as uses of value 0, since arities are not known here: on the
+// safe side.
 static bool uses_loaded(const struct seg *s, const struct seg_op *o) {
     if (o->op == SEG_LOAD) return is_memory(s, o->arg[0]);
     if (o->op == SEG_STORE || o->op == SEG_REDUCE) return is_loaded(s, o->arg[0]);
@@ -66,7 +52,8 @@ bool rt_seg_stores_last(const struct seg *s) {
     return true;
 }
 
-// ---- memory -----------------------------------------------------------------------------------------------------
+// ---- memory
+// -----------------------------------------------------------------------------------------------------
 
 struct layout {
     int64_t guard, scratch, scratch_bytes, shared, out, extra, total;
@@ -76,7 +63,8 @@ static int most_threads(const struct rt_env *env) {
     return MAX_OF(1, MIN_OF(env->threads, RT_MAX_THREADS));
 }
 
-static void add_needs(const struct rt_step *t, const struct rt_env *env, int threads, struct rt_needs *n) {
+static void add_needs(const struct rt_step *t, const struct rt_env *env, int threads,
+                      struct rt_needs *n) {
     if (t->kind == RT_MATMUL) {
         n->shared_bytes = MAX_OF(n->shared_bytes, rt_matmul_bytes(&t->matmul, env, threads));
         return;
@@ -95,19 +83,34 @@ static struct rt_needs needs_of(const struct rt_program *p, const struct rt_env 
     return n;
 }
 
+weft_status rt_program_finish(struct rt_program *p, const struct rt_env *env) {
+    for (int i = 0; i < p->nstep; i++) {
+        struct rt_step *t = &p->step[i];
+        if (t->kind == RT_LOOP) TRY(finish_loop(p, t, env));
+        if (t->kind == RT_MATMUL && rt_matmul_bytes(&t->matmul, env, env->threads) < 0)
+            return WEFT_ESHAPE;
+    }
+    TRY(rt_bounds_make(p));
+    p->bounds->most = most_threads(env);
+    p->bounds->serial = needs_of(p, env, 1);
+    p->bounds->parallel = needs_of(p, env, p->bounds->most);
+    return WEFT_OK;
+}
+
 // Machine code comes when it comes, and may want more scratch than the interpreter.
 static int64_t native_bytes(const struct rt_program *p) {
     int64_t most = 0;
     for (int i = 0; i < p->nstep; i++) {
         struct rt_code *c = p->step[i].code;
-        if (p->step[i].kind != RT_LOOP || !atomic_load_explicit(&c->native, memory_order_acquire)) continue;
+        if (p->step[i].kind != RT_LOOP || !atomic_load_explicit(&c->native, memory_order_acquire))
+            continue;
         most = MAX_OF(most, p->step[i].walk->thread_bytes + (int64_t)c->native_scratch);
     }
     return most;
 }
 
-static void lay_out(const struct rt_program *p, const struct rt_env *env, int threads, int64_t extra,
-                    struct layout *l) {
+static void lay_out(const struct rt_program *p, const struct rt_env *env, int threads,
+                    int64_t extra, struct layout *l) {
     const struct rt_bounds *b = p->bounds;
     const struct rt_needs n = threads == 1         ? b->serial
                               : threads == b->most ? b->parallel
@@ -127,7 +130,8 @@ int64_t rt_program_bytes(const struct rt_program *p, const struct rt_env *env) {
     return l.total;
 }
 
-// ---- redirected outputs -----------------------------------------------------------------------------------------
+// ---- redirected outputs
+// -----------------------------------------------------------------------------------------
 
 static int64_t span_of(const struct rt_program *p, int out) {
     const struct rt_range r = p->bounds->out[out];
@@ -139,7 +143,7 @@ static int64_t count_extra(const struct rt_program *p, const struct rt_bind *b) 
     int64_t bytes = 0;
     for (int i = 0; i < p->nout; i++) {
         if (!rt_out_is_redirected(p, b, i)) continue;
-        if (span_of(p, i) > INT64_MAX / 4 - bytes) return -1;
+        if (span_of(p, i) > BASE_MAX_BYTES - bytes) return -1;
         bytes += span_of(p, i);
     }
     return bytes;
@@ -162,10 +166,12 @@ static void redirect(struct rt_run *run, const struct layout *l) {
 static void copy_redirected(const struct rt_run *run) {
     for (int i = 0; i < run->program->nout; i++)
         if (run->out[i] != run->bind->out[i])
-            rt_copy_array(run->env, run->threads, &run->program->out[i], run->bind->out[i], run->out[i]);
+            rt_copy_array(run->env, run->threads, &run->program->out[i], run->bind->out[i],
+                          run->out[i]);
 }
 
-// ---- the run --------------------------------------------------------------------------------------------------------
+// ---- the run
+// --------------------------------------------------------------------------------------------------------
 
 static weft_status check_guards(const struct rt_run *run) {
     const struct rt_program *p = run->program;
@@ -201,15 +207,20 @@ static weft_status run_in(struct rt_run *run, struct rt_workspace *ws) {
     struct layout l;
     lay_out(run->program, run->env, run->threads, MAX_OF(extra, 0), &l);
     if (extra < 0 || rt_workspace_reserve(ws, (size_t)l.total))
-        return err_set(b->err, WEFT_ENOMEM, "no memory for a workspace of %lld bytes", (long long)l.total);
+        return err_set(b->err, WEFT_ENOMEM, "no memory for a workspace of %lld bytes",
+                       (long long)l.total);
     run->base = rt_workspace_data(ws);
     return run_steps(run, &l, extra);
 }
 
-weft_status rt_program_run(const struct rt_program *p, struct rt_env *env, const struct rt_bind *bind) {
+weft_status rt_program_run(const struct rt_program *p, struct rt_env *env,
+                           const struct rt_bind *bind) {
     const int saved_errno = errno;
     const int most = most_threads(env);
-    struct rt_run run = {.program = p, .env = env, .bind = bind, .out = bind->out,
+    struct rt_run run = {.program = p,
+                         .env = env,
+                         .bind = bind,
+                         .out = bind->out,
                          .threads = bind->threads > 0 ? MIN_OF(bind->threads, most) : most};
     struct rt_workspace *own = bind->ws ? NULL : rt_workspace_new(&env->alloc);
     weft_status st = WEFT_ENOMEM;

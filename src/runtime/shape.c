@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The shape of a walk. In: the nest as planned; out: the same iteration with as few dims as it can be said
-// in, and for every operand whether code may work on its memory as it lies. Two neighbouring dims become one
-// where every operand steps through both with one stride. Kept dims may be visited in any order, so
-// any of them can be the row dim; the dims of a reduced run keep their order, which is the order of the sum.
+// The shape of a walk. In: the nest as planned; out: the same iteration with as few dims as it can
+// be said in, and for every operand whether code may work on its memory as it lies. Two
+// neighbouring dims become one where every operand steps through both with one stride. Kept dims
+// may be visited in any order, so any of them can be the row dim; the dims of a reduced run keep
+// their order, which is the order of the sum.
 #include "walk.h"
 
 struct axis {
@@ -100,8 +101,8 @@ static void widen_columns(struct shaper *s) {
     }
 }
 
-// The kept dim that is to be the rows of tiles: one along which a strided operand is dense, so that its
-// block is packed by whole cache lines; else the last.
+// The kept dim that is to be the rows of tiles: one along which a strided operand is dense, so that
+// its block is packed by whole cache lines; else the last.
 static int choose_row(const struct shaper *s) {
     const int last = s->kept.n - 1;
     if (s->col.n == 0) return last;

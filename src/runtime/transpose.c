@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A block turned over: in memory that is dense along rows, out rows dense along columns. Elements of 4 and 8 bytes
-// go through 16-byte vectors, a square at a time; eight columns are taken together down the rows, so that
-// each line read is used up while it is in the first cache and each row is written half a line or more at a
-// time. Any alignment. What is left over at the edges is the caller's (the return value says where).
+// A block turned over: in memory that is dense along rows, out rows dense along columns. Elements
+// of 4 and 8 bytes go through 16-byte vectors, a square at a time; eight columns are taken together
+// down the rows, so that each line read is used up while it is in the first cache and each row is
+// written half a line or more at a time. Any alignment. What is left over at the edges is the
+// caller's (the return value says where).
 #include "walk.h"
 
 typedef uint64_t pair __attribute__((vector_size(16)));
@@ -32,7 +33,8 @@ static quad load_quad(const char *p) {
 static void turn_8(char *to, int64_t to_rs, const char *from, int64_t from_cs) {
     for (int c = 0; c < COLS; c += 2, from += 2 * from_cs) {
         const pair a = load_pair(from), b = load_pair(from + from_cs);
-        const pair row0 = __builtin_shufflevector(a, b, 0, 2), row1 = __builtin_shufflevector(a, b, 1, 3);
+        const pair row0 = __builtin_shufflevector(a, b, 0, 2),
+                   row1 = __builtin_shufflevector(a, b, 1, 3);
         memcpy(to + 8 * c, &row0, sizeof row0);
         memcpy(to + to_rs + 8 * c, &row1, sizeof row1);
     }
@@ -47,9 +49,10 @@ static void turn_4(char *to, int64_t to_rs, const char *from, int64_t from_cs) {
         const quad ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
         const quad de0 = __builtin_shufflevector(d, e, 0, 4, 1, 5);
         const quad de2 = __builtin_shufflevector(d, e, 2, 6, 3, 7);
-        const quad row[4] = {
-            __builtin_shufflevector(ab0, de0, 0, 1, 4, 5), __builtin_shufflevector(ab0, de0, 2, 3, 6, 7),
-            __builtin_shufflevector(ab2, de2, 0, 1, 4, 5), __builtin_shufflevector(ab2, de2, 2, 3, 6, 7)};
+        const quad row[4] = {__builtin_shufflevector(ab0, de0, 0, 1, 4, 5),
+                             __builtin_shufflevector(ab0, de0, 2, 3, 6, 7),
+                             __builtin_shufflevector(ab2, de2, 0, 1, 4, 5),
+                             __builtin_shufflevector(ab2, de2, 2, 3, 6, 7)};
         for (int r = 0; r < 4; r++)
             memcpy(to + r * to_rs + 4 * c, &row[r], sizeof row[r]);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The walk of one loop step. In: its fixed rt_walk and the addresses of a run; out: every tile done once, by
-// whichever tier is there. A thread keeps one walker: the operands' addresses at its outer index, and
-// the tile it hands to code. A direct operand's tile address is three additions; the others are packed into
-// the thread's scratch before the call, or unpacked after it.
+// The walk of one loop step. In: its fixed rt_walk and the addresses of a run; out: every tile done
+// once, by whichever tier is there. A thread keeps one walker: the operands' addresses at its outer
+// index, and the tile it hands to code. A direct operand's tile address is three additions; the
+// others are packed into the thread's scratch before the call, or unpacked after it.
 #include "walk.h"
 
 void *rt_operand_base(const struct rt_run *run, uint8_t buffer, uint32_t buf) {
@@ -22,7 +22,8 @@ static void rebase(struct walker *k) {
         int64_t at = o->offset;
         for (int d = 0; d < w->nouter; d++)
             at += k->index[d] * o->ostride[d];
-        k->at[i] = (char *)((uintptr_t)rt_operand_base(k->step->run, o->buffer, o->buf) + (uintptr_t)at);
+        k->at[i] =
+            (char *)((uintptr_t)rt_operand_base(k->step->run, o->buffer, o->buf) + (uintptr_t)at);
     }
 }
 
@@ -77,7 +78,8 @@ void rt_walker_seek(struct walker *k, int64_t outer) {
     rebase(k);
 }
 
-// ---- one tile --------------------------------------------------------------------------------------------
+// ---- one tile
+// --------------------------------------------------------------------------------------------
 
 // Does code touch this operand in this mode?
 static bool is_active(const struct rt_walk *w, const struct walk_operand *o, enum tile_mode mode) {
@@ -145,7 +147,8 @@ void rt_walker_tile(struct walker *k, const struct block *b, enum tile_mode mode
     if (!w->direct) unpack_outputs(k, b, mode);
 }
 
-// ---- many -------------------------------------------------------------------------------------------------
+// ---- many
+// -------------------------------------------------------------------------------------------------
 
 static void walk_block(struct walker *k, const struct block *b) {
     const struct rt_walk *w = k->step->walk;
@@ -194,7 +197,8 @@ static void walk_chunk(void *arg, int64_t i, int worker) {
     struct walker k;
     rt_walker_open(&k, s, worker);
     const int64_t unit = i / w->col_chunks * w->unit_step, col = i % w->col_chunks * w->col_step;
-    walk_units(&k, unit, MIN_OF(w->units, unit + w->unit_step), col, MIN_OF(w->col_step, w->cols - col));
+    walk_units(&k, unit, MIN_OF(w->units, unit + w->unit_step), col,
+               MIN_OF(w->col_step, w->cols - col));
 }
 
 static bool is_empty(const struct rt_walk *w) {
@@ -202,8 +206,8 @@ static bool is_empty(const struct rt_walk *w) {
     return w->mode == NEST_INNER ? false : !w->cols;
 }
 
-// Machine code when it is there and its scratch was counted in. The counts may miss one when threads race: they
-// are for curiosity, and a locked add is a tenth of the smallest run.
+// Machine code when it is there and its scratch was counted in. The counts may miss one when
+// threads race: they are for curiosity, and a locked add is a tenth of the smallest run.
 static void choose_code(struct step_run *s, struct rt_code *c) {
     tile_fn *native = atomic_load_explicit(&c->native, memory_order_acquire);
     const int64_t room = s->run->scratch_bytes - s->walk->thread_bytes;
@@ -221,7 +225,8 @@ static void run_single(const struct step_run *s) {
     void **ptr = (void **)(void *)(s->run->scratch + w->ptr_place);
     for (int i = 0; i < w->noperand; i++) {
         const struct walk_operand *o = &w->operand[i];
-        ptr[i] = (void *)((uintptr_t)rt_operand_base(s->run, o->buffer, o->buf) + (uintptr_t)o->offset);
+        ptr[i] =
+            (void *)((uintptr_t)rt_operand_base(s->run, o->buffer, o->buf) + (uintptr_t)o->offset);
     }
     const struct tile t = {.ptr = ptr,
                            .rstride = w->tile_rstride,

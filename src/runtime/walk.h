@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Inside the runtime room: how a step walks its memory. rt_program_finish makes one rt_walk per loop step
-// (shape.c, then cut.c) and the overlap rules (bind.c); a run only adds addresses and threads to them.
+// Inside the runtime room: how a step walks its memory. rt_program_finish makes one rt_walk per
+// loop step (shape.c, then cut.c) and the overlap rules (bind.c); a run only adds addresses and
+// threads to them.
 #ifndef WEFT_RUNTIME_WALK_H
 #define WEFT_RUNTIME_WALK_H
 
@@ -8,10 +9,15 @@
 
 enum { RT_MAX_THREADS = 256, RT_LINE = 64 };
 
-static inline int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
-static inline int64_t ceil_div(int64_t x, int64_t by) { return x / by + (x % by != 0); }
+static inline int64_t round_up(int64_t x, int64_t to) {
+    return (x + to - 1) / to * to;
+}
+static inline int64_t ceil_div(int64_t x, int64_t by) {
+    return x / by + (x % by != 0);
+}
 
-// ---- the fixed part -----------------------------------------------------------------------------------
+// ---- the fixed part
+// -----------------------------------------------------------------------------------
 enum walk_path {
     PATH_DIRECT, // code works on the operand's own memory
     PATH_PACK,   // through scratch: copied in before, or out after
@@ -32,35 +38,36 @@ struct walk_operand {
 struct walk_reduce {
     enum kern_red kind;
     weft_dtype dtype;
-    int64_t lanes;                 // INNER; OUTER: the columns of a tile at most
-    int64_t bytes;                 // of one state, rounded up to a line
-    int64_t tile, total, stack;    // places in the thread's scratch
-    int64_t piece;                 // place in the states of one piece
+    int64_t lanes;              // INNER; OUTER: the columns of a tile at most
+    int64_t bytes;              // of one state, rounded up to a line
+    int64_t tile, total, stack; // places in the thread's scratch
+    int64_t piece;              // place in the states of one piece
 };
-// Dims of extent 1 are gone, and what can be one dim is one. MAP: the group is empty. INNER: the group is the
-// columns. OUTER: the rows. A unit is what threads share: one row (MAP, INNER), one outer index (OUTER).
+// Dims of extent 1 are gone, and what can be one dim is one. MAP: the group is empty. INNER: the
+// group is the columns. OUTER: the rows. A unit is what threads share: one row (MAP, INNER), one
+// outer index (OUTER).
 struct rt_walk {
     enum nest_mode mode;
-    bool whole_rows, direct;       // direct: no operand goes through scratch
+    bool whole_rows, direct; // direct: no operand goes through scratch
     int nouter, ngroup;
     int64_t odim[NEST_DIMS], gdim[NEST_DIMS];
-    int64_t outer, rows, cols;     // totals
+    int64_t outer, rows, cols; // totals
     int noperand, npacked, nreduce;
     struct walk_operand *operand;
-    const int *packed;             // operands that are not direct
-    int64_t *tile_rstride;         // per operand, as tiles see it
+    const int *packed;     // operands that are not direct
+    int64_t *tile_rstride; // per operand, as tiles see it
     struct walk_reduce *reduce;
     // tiles
-    int64_t tile_rows, tile_cols;  // at most; reduced: whole, or a power of two of leaves
-    bool tiled_run;                // the reduced run takes several tiles
-    bool single;                   // the whole step is one tile, nothing packed
+    int64_t tile_rows, tile_cols; // at most; reduced: whole, or a power of two of leaves
+    bool tiled_run;               // the reduced run takes several tiles
+    bool single;                  // the whole step is one tile, nothing packed
     // chunks, when several threads are worth it
-    int64_t nchunk;                // 1: serial
+    int64_t nchunk; // 1: serial
     int64_t units, unit_step, col_step, col_chunks;
-    int64_t pieces, piece;         // > 1: the reduced run is cut for threads; elements of it in a piece
-    int64_t piece_bytes;           // states of one piece
+    int64_t pieces, piece; // > 1: the reduced run is cut for threads; elements of it in a piece
+    int64_t piece_bytes;   // states of one piece
     // memory
-    int64_t thread_bytes;          // scratch of one thread, without the code's
+    int64_t thread_bytes; // scratch of one thread, without the code's
     int64_t at_place, ptr_place, state_place;
 };
 
@@ -68,16 +75,17 @@ struct rt_walk {
 weft_status rt_walk_shape(struct base_arena *a, const struct rt_step *t, struct rt_walk *w);
 weft_status rt_walk_cut(struct rt_walk *w, const struct rt_step *t, const struct rt_env *env);
 
-// ---- one run ----------------------------------------------------------------------------------------------
+// ---- one run
+// ----------------------------------------------------------------------------------------------
 struct rt_run {
     const struct rt_program *program;
     struct rt_env *env;
     const struct rt_bind *bind;
     int threads;
-    void *const *out;              // after redirection
-    uint8_t *base;                 // the workspace
+    void *const *out; // after redirection
+    uint8_t *base;    // the workspace
     _Atomic uint8_t *guard;
-    uint8_t *scratch, *shared;     // threads' scratch, scratch_bytes apart; pieces or matrix product
+    uint8_t *scratch, *shared; // threads' scratch, scratch_bytes apart; pieces or matrix product
     int64_t scratch_bytes;
 };
 struct step_run {
@@ -90,14 +98,16 @@ struct step_run {
 struct walker {
     const struct step_run *step;
     uint8_t *scratch;
-    char **at;                     // per operand: address (IOTA: value) at the outer index
+    char **at; // per operand: address (IOTA: value) at the outer index
     void **ptr;
     void **state;
     int64_t outer;
     int64_t index[NEST_DIMS];
     struct tile tile;
 };
-struct block { int64_t row, rows, col, cols; };
+struct block {
+    int64_t row, rows, col, cols;
+};
 
 void rt_walk_run(const struct rt_run *run, const struct rt_step *t);
 void rt_walker_open(struct walker *k, const struct step_run *s, int worker);
@@ -111,9 +121,13 @@ void rt_pack(const struct rt_walk *w, const struct walk_operand *o, const char *
              const struct block *b, void *scratch);
 void rt_unpack(const struct rt_walk *w, const struct walk_operand *o, char *at,
                const struct block *b, const void *scratch);
-void rt_copy_array(struct rt_env *env, int threads, const weft_array *shape, void *to, const void *from);
-// transpose.c: to[r][c] = from[c][r] for the first rows and cols it says; to dense along c, from along r
-struct rt_done { int64_t rows, cols; };
+void rt_copy_array(struct rt_env *env, int threads, const weft_array *shape, void *to,
+                   const void *from);
+// transpose.c: to[r][c] = from[c][r] for the first rows and cols it says; to dense along c, from
+// along r
+struct rt_done {
+    int64_t rows, cols;
+};
 struct rt_done rt_transpose(size_t size, int64_t rows, int64_t cols, char *to, int64_t to_rs,
                             const char *from, int64_t from_cs);
 // matmul.c
@@ -121,9 +135,12 @@ int64_t rt_matmul_bytes(const struct rt_matmul *m, const struct rt_env *env, int
 void rt_matmul_run(const struct rt_run *run, const struct rt_matmul *m);
 void *rt_operand_base(const struct rt_run *run, uint8_t buffer, uint32_t buf);
 
-// ---- overlap ----------------------------------------------------------------------------------------------
-struct rt_range { int64_t low, high; }; // bytes from the data pointer; low == high: no element
-struct rt_twin {                        // the output may lie delta bytes from the leaf, element on element
+// ---- overlap
+// ----------------------------------------------------------------------------------------------
+struct rt_range {
+    int64_t low, high;
+};               // bytes from the data pointer; low == high: no element
+struct rt_twin { // the output may lie delta bytes from the leaf, element on element
     int out, leaf;
     int64_t delta;
 };

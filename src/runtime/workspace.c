@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One block of memory for the intermediates of a run. In: how many bytes; out: a block of at least that many,
-// 64-byte aligned, its contents unspecified. It only grows, and growing keeps nothing: a run asks once, before
-// it starts. Large blocks are aligned to huge pages and the kernel is advised so: intermediates are
-// swept front to back by several threads, where address translation is the first thing to hurt.
+// One block of memory for the intermediates of a run. In: how many bytes; out: a block of at least
+// that many, 64-byte aligned, its contents unspecified. It only grows, and growing keeps nothing: a
+// run asks once, before it starts. Large blocks are aligned to huge pages and the kernel is advised
+// so: intermediates are swept front to back by several threads, where address translation is the
+// first thing to hurt.
 #include <sys/mman.h>
 
 #include "walk.h"
@@ -48,8 +49,12 @@ weft_status rt_workspace_reserve(struct rt_workspace *w, size_t bytes) {
     return WEFT_OK;
 }
 
-size_t rt_workspace_bytes(const struct rt_workspace *w) { return w->size; }
-uint8_t *rt_workspace_data(const struct rt_workspace *w) { return w->data; }
+size_t rt_workspace_bytes(const struct rt_workspace *w) {
+    return w->size;
+}
+uint8_t *rt_workspace_data(const struct rt_workspace *w) {
+    return w->data;
+}
 
 void rt_workspace_free(struct rt_workspace *w) {
     if (!w) return;

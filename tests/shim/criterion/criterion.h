@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Just enough of Criterion for builds it cannot run in: under -fsanitize=thread its memory arena finds no
-// place. Same macros, one forked process per test, the test's name or a part of it as argument.
+// Just enough of Criterion for builds it cannot run in: under -fsanitize=thread its memory arena
+// finds no place. Same macros, one forked process per test, the test's name or a part of it as
+// argument.
 #ifndef WEFT_TESTS_SHIM_CRITERION_H
 #define WEFT_TESTS_SHIM_CRITERION_H
 
@@ -29,7 +30,7 @@ __attribute__((weak)) struct shim_test *shim_tests;
 #define SHIM_CHECK(cond, text, ...)                                                                \
     do {                                                                                           \
         if (!(cond)) {                                                                             \
-            fprintf(stderr, "%s:%d: %s", __FILE__, __LINE__, text);                               \
+            fprintf(stderr, "%s:%d: %s", __FILE__, __LINE__, text);                                \
             fprintf(stderr, " " __VA_ARGS__);                                                      \
             fputc('\n', stderr);                                                                   \
             abort();                                                                               \
