@@ -5,6 +5,10 @@
 
 #include "code.h"
 
+// fuse writes reductions as their distance from the first; the table's order is that of enum kern_red.
+_Static_assert(IR_R_nanargmax - IR_R_sum == KERN_NANARGMAX && IR_R_any - IR_R_sum == KERN_ANY,
+               "ops.def and kern.h list the reductions in one order");
+
 static bool is_heavy(const struct seg_op *o) { return o->op < IR_OP__N && ir_ops[o->op].heavy; }
 
 // Rough cycles per element on one core, vectorised: light operations half a cycle, roots and divisions
