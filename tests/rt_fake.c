@@ -46,8 +46,7 @@ void fake_store(weft_dtype t, void *p, double v) {
     }
 }
 
-// ---- bodies
-// ------------------------------------------------------------------------------------------------
+// ---- bodies -----------------------------------------------------------------------------------
 
 static bool is_input(const struct nest_operand *o) {
     return !o->out && !o->late && o->buffer != NEST_ROWTMP;
@@ -257,8 +256,7 @@ void fake_tile(const void *code, const struct tile *t) {
     if (f->mode == NEST_OUTER) outer_tile(f, t);
 }
 
-// ---- programs
-// ------------------------------------------------------------------------------------------------
+// ---- programs ---------------------------------------------------------------------------------
 
 void fake_init(struct fake_program *f, enum nest_mode mode, int nouter, int nrow, int ncol,
                const int64_t *dim) {
@@ -346,8 +344,7 @@ void fake_env_free(struct rt_env *env) {
     rt_pool_free(env->pool);
 }
 
-// ---- reference
-// --------------------------------------------------------------------------------------------------
+// ---- reference --------------------------------------------------------------------------------
 
 struct naive {
     const struct fake_program *f;

@@ -12,8 +12,7 @@
 
 enum { ROOM = 1 << 23 }; // bytes of one array's buffer at most
 
-// ---- random arrays
-// ------------------------------------------------------------------------------------------
+// ---- random arrays ----------------------------------------------------------------------------
 
 struct buffers {
     char *real[FAKE_ARRAYS], *want[FAKE_ARRAYS];
@@ -109,8 +108,7 @@ static struct nest_operand *random_array(uint64_t *seed, struct fake_program *f,
     return fake_array(f, &a, axis, cls, out);
 }
 
-// ---- one case
-// ---------------------------------------------------------------------------------------------------
+// ---- one case ---------------------------------------------------------------------------------
 
 static void compare_runs(struct fake_program *f, struct rt_env *env, struct buffers *b,
                          const char *what, uint64_t id, int cost) {
@@ -301,8 +299,7 @@ Test(walk, outer) {
     fake_env_free(&env);
 }
 
-// ---- packing alone
-// -------------------------------------------------------------------------------------------
+// ---- packing alone ----------------------------------------------------------------------------
 
 enum { PACK_ROOM = 12000 };
 static void pack_and_back(weft_dtype t, int64_t rows, int64_t cols, int64_t rs, int64_t cs,

@@ -103,8 +103,7 @@ Test(alias, views) {
     check_map(2, left, 1, &l, &middle, true);
 }
 
-// ---- random layouts over one arena
-// ----------------------------------------------------------------------------
+// ---- random layouts over one arena ------------------------------------------------------------
 
 static weft_array random_view(uint64_t *seed, int rank, const int64_t *dims, weft_dtype t) {
     weft_array a = {.dtype = t, .rank = rank};
@@ -193,8 +192,7 @@ Test(alias, random) {
     fake_env_free(&env);
 }
 
-// ---- several steps and outputs
-// ------------------------------------------------------------------------------------
+// ---- several steps and outputs ----------------------------------------------------------------
 
 // First out[0] = x (over y or not), then out[1] = 1*x: two steps of one program that read the same
 // leaf.
@@ -298,8 +296,7 @@ Test(alias, stores_last) {
     cr_assert_not(rt_seg_stores_last(&s));
 }
 
-// ---- sharing of bytes
-// ------------------------------------------------------------------------------------------------
+// ---- sharing of bytes -------------------------------------------------------------------------
 
 // Marks the array's bytes; true when one was marked before.
 static bool mark(const weft_array *a, unsigned char *field, const char *origin, bool count_own) {
@@ -400,8 +397,7 @@ Test(bytes, large) {
     cr_assert(rt_arrays_overlap(&red, &blue));
 }
 
-// ---- hostile descriptors
-// ------------------------------------------------------------------------------------------------
+// ---- hostile descriptors ----------------------------------------------------------------------
 
 static weft_status check(weft_dtype t, int rank, const int64_t *dims, const int64_t *strides,
                          const char *says) {

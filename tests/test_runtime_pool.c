@@ -203,8 +203,7 @@ Test(pool, refused_threads) {
     }
 }
 
-// ---- signals and stacks
-// ---------------------------------------------------------------------------------------------
+// ---- signals and stacks -----------------------------------------------------------------------
 
 static _Atomic int handled_elsewhere;
 static pthread_t main_thread;
@@ -227,8 +226,7 @@ Test(pool, signals_stay_with_the_host) {
     fake_env_free(&env);
 }
 
-// ---- executors
-// --------------------------------------------------------------------------------------------------------
+// ---- executors --------------------------------------------------------------------------------
 
 struct host_pool {
     int mode; // 0: in order; 1: backwards; 2: one thread each
@@ -279,8 +277,7 @@ Test(pool, executor) {
     }
 }
 
-// ---- CPUs
-// ------------------------------------------------------------------------------------------------------------------
+// ---- CPUs -------------------------------------------------------------------------------------
 
 static void write_file(const char *root, const char *path, const char *text) {
     char full[512];

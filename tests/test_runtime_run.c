@@ -10,8 +10,7 @@
 #include "rt_fake.h"
 #include "runtime/walk.h"
 
-// ---- long reductions
-// ------------------------------------------------------------------------------------------
+// ---- long reductions --------------------------------------------------------------------------
 
 struct shape {
     enum nest_mode mode;
@@ -163,8 +162,7 @@ Test(run, tiny) {
     fake_env_free(&env);
 }
 
-// ---- guards
-// --------------------------------------------------------------------------------------------------
+// ---- guards -----------------------------------------------------------------------------------
 
 static weft_status run_guarded(double bad, int where, int threads) {
     enum { ROWS = 300, COLS = 40 };
@@ -204,8 +202,7 @@ Test(run, guards) {
     }
 }
 
-// ---- products
-// ----------------------------------------------------------------------------------------------------
+// ---- products ---------------------------------------------------------------------------------
 
 // C[i,j,:,:] = A[i,j,:,:] B[j,:,:], integers so that any order is exact; A transposed in memory.
 Test(run, batched_product) {
@@ -261,8 +258,7 @@ Test(run, batched_product) {
     fake_env_free(&env);
 }
 
-// ---- the host's state
-// -------------------------------------------------------------------------------------------
+// ---- the host's state -------------------------------------------------------------------------
 
 static void one_third_tile(const void *code, const struct tile *t) {
     (void)code;
@@ -336,8 +332,7 @@ Test(run, environment) {
     cr_assert(subnormal);
 }
 
-// ---- memory
-// --------------------------------------------------------------------------------------------------------
+// ---- memory -----------------------------------------------------------------------------------
 
 struct meter {
     int calls, fail_at; // fail_at: the call that is refused, 0 none

@@ -11,8 +11,7 @@ __extension__ typedef __int128 wide;
 
 enum { SEARCH_NODES = 20000 };
 
-// ---- checks
-// --------------------------------------------------------------------------------------------------
+// ---- checks -----------------------------------------------------------------------------------
 
 weft_status rt_array_check(const weft_array *a, const char *what, struct base_err *err) {
     const int64_t size = (int64_t)dtype_size(a->dtype);
@@ -46,8 +45,7 @@ weft_status rt_array_check(const weft_array *a, const char *what, struct base_er
     return WEFT_OK;
 }
 
-// ---- ranges
-// --------------------------------------------------------------------------------------------------
+// ---- ranges -----------------------------------------------------------------------------------
 
 struct rt_range rt_array_range(const weft_array *a) {
     struct rt_range r = {0, (int64_t)dtype_size(a->dtype)};
@@ -59,8 +57,7 @@ struct rt_range rt_array_range(const weft_array *a) {
     return r;
 }
 
-// ---- the search
-// ------------------------------------------------------------------------------------------------
+// ---- the search -------------------------------------------------------------------------------
 
 // Are there 0 <= y[k] <= most[k] with low <= sum coef[k] y[k] <= high? Coefficients are positive.
 struct search {
@@ -117,8 +114,7 @@ static bool find(struct search *s, int k, wide low, wide high) {
     return false;
 }
 
-// ---- questions
-// -----------------------------------------------------------------------------------------------------
+// ---- questions --------------------------------------------------------------------------------
 
 struct step { // a dim with more than one element, stride made positive
     wide stride, last;

@@ -7,8 +7,7 @@
 // kept relative to the data pointers.
 #include "walk.h"
 
-// ---- made once
-// -------------------------------------------------------------------------------------------------
+// ---- made once --------------------------------------------------------------------------------
 
 struct marks {
     int *last_read, *first_write;
@@ -126,8 +125,7 @@ weft_status rt_bounds_make(struct rt_program *p) {
     return ok ? WEFT_OK : WEFT_ENOMEM;
 }
 
-// ---- at a run
-// ---------------------------------------------------------------------------------------------------
+// ---- at a run ---------------------------------------------------------------------------------
 
 static bool ranges_meet(struct rt_range a, const void *at_a, struct rt_range b, const void *at_b) {
     if (a.low == a.high || b.low == b.high) return false;

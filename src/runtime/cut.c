@@ -37,8 +37,7 @@ static int64_t power_of_two_below(int64_t x) {
     return x < 1 ? 1 : (int64_t)1 << (63 - __builtin_clzll((uint64_t)x));
 }
 
-// ---- tiles
-// ------------------------------------------------------------------------------------------------
+// ---- tiles ------------------------------------------------------------------------------------
 
 static void tile_map(struct rt_walk *w, const struct packed_sizes *s, int64_t budget) {
     if (s->unit) {
@@ -93,8 +92,7 @@ static void cut_tiles(struct rt_walk *w) {
                    (w->mode == NEST_OUTER && w->tile_rows < w->rows);
 }
 
-// ---- chunks
-// -----------------------------------------------------------------------------------------------
+// ---- chunks -----------------------------------------------------------------------------------
 
 // Pieces of at least unit elements, a power of two times that, at most about want in all.
 static void cut_run(struct rt_walk *w, int64_t run, int64_t unit, int64_t want) {
@@ -167,8 +165,7 @@ static void cut_for_threads(struct rt_walk *w, int cost, int threads) {
     if (w->units && w->cols) cut_chunks(w, cost, threads);
 }
 
-// ---- memory
-// -----------------------------------------------------------------------------------------------
+// ---- memory -----------------------------------------------------------------------------------
 
 // Of one thread's scratch: far above any memory, and times RT_MAX_THREADS no overflow.
 #define MOST_BYTES (BASE_MAX_BYTES / RT_MAX_THREADS)

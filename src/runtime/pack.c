@@ -6,8 +6,7 @@
 // Also index values, made in place.
 #include "walk.h"
 
-// ---- rows x cols elements between two strided blocks
-// -----------------------------------------------------
+// ---- rows x cols elements between two strided blocks ------------------------------------------
 
 struct flat { // a two-dimensional block of memory
     char *at;
@@ -88,8 +87,7 @@ static void copy_flat(size_t size, int64_t rows, int64_t cols, struct flat to, s
     }
 }
 
-// ---- index values
-// -----------------------------------------------------------------------------------------
+// ---- index values -----------------------------------------------------------------------------
 
 static void put_index(weft_dtype t, char *to, int64_t v) {
     switch (t) {
@@ -117,8 +115,7 @@ static void index_row(weft_dtype t, char *to, uint64_t v, uint64_t step, int64_t
     }
 }
 
-// ---- a block of an operand
-// ----------------------------------------------------------------------------------
+// ---- a block of an operand --------------------------------------------------------------------
 
 enum task { TASK_PACK, TASK_UNPACK, TASK_INDEX };
 
@@ -207,8 +204,7 @@ void rt_unpack(const struct rt_walk *w, const struct walk_operand *o, char *at,
     do_block(TASK_UNPACK, w, o, at, b, (char *)(uintptr_t)scratch);
 }
 
-// ---- a whole array
-// -------------------------------------------------------------------------------------------
+// ---- a whole array ----------------------------------------------------------------------------
 
 struct copy {
     size_t size;

@@ -89,8 +89,7 @@ void rt_partial_block(struct walker *k, const struct block *b) {
             k, &(struct block){b->row, b->rows, b->col + c, MIN_OF(w->tile_cols, b->cols - c)});
 }
 
-// ---- pieces of several threads
-// -----------------------------------------------------------------------------
+// ---- pieces of several threads ----------------------------------------------------------------
 
 // What is kept: a row of a unit, or a panel of its columns; all of its run.
 static struct block seek_kept(struct walker *k, int64_t kept) {

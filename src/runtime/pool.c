@@ -83,8 +83,7 @@ static int64_t now_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-// ---- the calls of one operation
-// ---------------------------------------------------------------------
+// ---- the calls of one operation ---------------------------------------------------------------
 
 static void share(struct job *j, int64_t n, int workers) {
     j->workers = workers;
@@ -108,8 +107,7 @@ static void work(struct job *j, int worker) {
     inside--;
 }
 
-// ---- helpers
-// -------------------------------------------------------------------------------------------
+// ---- helpers ----------------------------------------------------------------------------------
 
 static bool is_news(uint64_t gate, const struct helper *h, uint32_t last) {
     return (gate & GATE_OPEN) && GATE_OP(gate) != last && h->worker < GATE_WORKERS(gate);
@@ -211,8 +209,7 @@ static int start_helpers(struct rt_pool *p, int want) {
     return MIN_OF(p->started, want);
 }
 
-// ---- operations
-// -----------------------------------------------------------------------------------------
+// ---- operations -------------------------------------------------------------------------------
 
 static void open_gate(struct rt_pool *p, struct job *j) {
     p->op = p->op + 1 ? p->op + 1 : 1;
@@ -300,8 +297,7 @@ void rt_parallel(struct rt_env *env, int threads, int64_t n,
         body(arg, i, 0);
 }
 
-// ---- life
-// ---------------------------------------------------------------------------------------------------
+// ---- life -------------------------------------------------------------------------------------
 
 struct rt_pool *rt_pool_new(const struct base_alloc *a, int threads) {
     threads = MAX_OF(1, MIN_OF(threads, RT_MAX_THREADS));

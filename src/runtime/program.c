@@ -8,8 +8,7 @@
 
 #include "walk.h"
 
-// ---- finishing
-// ------------------------------------------------------------------------------------------------
+// ---- finishing --------------------------------------------------------------------------------
 
 static weft_status finish_loop(struct rt_program *p, struct rt_step *t, const struct rt_env *env) {
     struct rt_walk *w = ARENA_NEW(&p->arena, struct rt_walk);
@@ -52,8 +51,7 @@ bool rt_seg_stores_last(const struct seg *s) {
     return true;
 }
 
-// ---- memory
-// -----------------------------------------------------------------------------------------------------
+// ---- memory -----------------------------------------------------------------------------------
 
 struct layout {
     int64_t guard, scratch, scratch_bytes, shared, out, extra, total;
@@ -130,8 +128,7 @@ int64_t rt_program_bytes(const struct rt_program *p, const struct rt_env *env) {
     return l.total;
 }
 
-// ---- redirected outputs
-// -----------------------------------------------------------------------------------------
+// ---- redirected outputs -----------------------------------------------------------------------
 
 static int64_t span_of(const struct rt_program *p, int out) {
     const struct rt_range r = p->bounds->out[out];
@@ -170,8 +167,7 @@ static void copy_redirected(const struct rt_run *run) {
                           run->out[i]);
 }
 
-// ---- the run
-// --------------------------------------------------------------------------------------------------------
+// ---- the run ----------------------------------------------------------------------------------
 
 static weft_status check_guards(const struct rt_run *run) {
     const struct rt_program *p = run->program;

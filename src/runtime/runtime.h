@@ -9,7 +9,7 @@
 #include "../kernels/kern.h"
 #include "../nest.h"
 
-// ---- what a context lends to a run ------------------------------------------------------------------
+// ---- what a context lends to a run ------------------------------------------------------------
 struct rt_pool;
 struct rt_env {
     struct base_alloc alloc;
@@ -22,7 +22,7 @@ struct rt_env {
     struct rt_pool *pool;       // own, started on first need
 };
 
-// ---- threads -------------------------------------------------------------------------------------------
+// ---- threads ----------------------------------------------------------------------------------
 // CPUs this process may use: affinity mask and cgroup quota, at least 1.
 int rt_cpu_count(void);
 // CPUs the cgroup quota grants (rounded up), 0 when unlimited. root is "" but in tests.
@@ -37,12 +37,12 @@ void rt_pool_limit(struct rt_pool *p, int helpers); // as if the system refused 
 void rt_parallel(struct rt_env *env, int threads, int64_t n,
                  void (*body)(void *arg, int64_t i, int worker), void *arg);
 
-// ---- floating-point environment --------------------------------------------------------------------------
+// ---- floating-point environment ---------------------------------------------------------------
 struct rt_fp { uint64_t saved; };
 struct rt_fp rt_fp_enter(void);      // default rounding, no flush to zero, exceptions masked
 void rt_fp_leave(struct rt_fp saved);
 
-// ---- workspace ----------------------------------------------------------------------------------------------
+// ---- workspace --------------------------------------------------------------------------------
 // One block, 64-byte aligned (2 MiB-aligned with huge-page advice when large), grown only on need.
 struct rt_workspace;
 struct rt_workspace *rt_workspace_new(const struct base_alloc *a);
@@ -50,7 +50,7 @@ weft_status rt_workspace_reserve(struct rt_workspace *w, size_t bytes);
 size_t rt_workspace_bytes(const struct rt_workspace *w);
 void rt_workspace_free(struct rt_workspace *w);
 
-// ---- programs ---------------------------------------------------------------------------------------------------
+// ---- programs ---------------------------------------------------------------------------------
 // Code of one body in both tiers. Owned by the jit room, shared by programs; native appears later.
 struct rt_code {
     tile_fn *interp;
@@ -123,7 +123,7 @@ struct rt_bind {
 // the workspace must grow. Outputs may overlap leaves in any way; not themselves nor each other.
 weft_status rt_program_run(const struct rt_program *p, struct rt_env *env, const struct rt_bind *bind);
 
-// ---- arrays (also used by api.c) --------------------------------------------------------------------------------
+// ---- arrays (also used by api.c) --------------------------------------------------------------
 // Every shape fact checked with 64-bit arithmetic: rank, extents, byte size; sentence in err.
 weft_status rt_array_check(const weft_array *a, const char *what, struct base_err *err);
 bool rt_array_overlaps_itself(const weft_array *a);

@@ -78,8 +78,7 @@ void rt_walker_seek(struct walker *k, int64_t outer) {
     rebase(k);
 }
 
-// ---- one tile
-// --------------------------------------------------------------------------------------------
+// ---- one tile ---------------------------------------------------------------------------------
 
 // Does code touch this operand in this mode?
 static bool is_active(const struct rt_walk *w, const struct walk_operand *o, enum tile_mode mode) {
@@ -147,8 +146,7 @@ void rt_walker_tile(struct walker *k, const struct block *b, enum tile_mode mode
     if (!w->direct) unpack_outputs(k, b, mode);
 }
 
-// ---- many
-// -------------------------------------------------------------------------------------------------
+// ---- many -------------------------------------------------------------------------------------
 
 static void walk_block(struct walker *k, const struct block *b) {
     const struct rt_walk *w = k->step->walk;

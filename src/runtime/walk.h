@@ -16,8 +16,7 @@ static inline int64_t ceil_div(int64_t x, int64_t by) {
     return x / by + (x % by != 0);
 }
 
-// ---- the fixed part
-// -----------------------------------------------------------------------------------
+// ---- the fixed part ---------------------------------------------------------------------------
 enum walk_path {
     PATH_DIRECT, // code works on the operand's own memory
     PATH_PACK,   // through scratch: copied in before, or out after
@@ -75,8 +74,7 @@ struct rt_walk {
 weft_status rt_walk_shape(struct base_arena *a, const struct rt_step *t, struct rt_walk *w);
 weft_status rt_walk_cut(struct rt_walk *w, const struct rt_step *t, const struct rt_env *env);
 
-// ---- one run
-// ----------------------------------------------------------------------------------------------
+// ---- one run ----------------------------------------------------------------------------------
 struct rt_run {
     const struct rt_program *program;
     struct rt_env *env;
@@ -135,8 +133,7 @@ int64_t rt_matmul_bytes(const struct rt_matmul *m, const struct rt_env *env, int
 void rt_matmul_run(const struct rt_run *run, const struct rt_matmul *m);
 void *rt_operand_base(const struct rt_run *run, uint8_t buffer, uint32_t buf);
 
-// ---- overlap
-// ----------------------------------------------------------------------------------------------
+// ---- overlap ----------------------------------------------------------------------------------
 struct rt_range {
     int64_t low, high;
 };               // bytes from the data pointer; low == high: no element
