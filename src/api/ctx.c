@@ -45,7 +45,7 @@ static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
     if (env->threads < 1) env->threads = 1;
     ctx->dump = s.dump;
     if (env->own_executor && !(env->pool = rt_pool_new(&env->alloc, env->threads))) return WEFT_ENOMEM;
-    struct jit_opts jo = {.backend = s.backend, .cache_bytes = bound, .check = s.check};
+    struct jit_opts jo = {.backend = s.backend, .cache_bytes = bound};
     if (!(ctx->jit = jit_new(env, &jo))) return WEFT_ENOMEM;
     jo.backend = WEFT_BACKEND_INTERP;
     if (s.check && !(ctx->check = jit_new(env, &jo))) return WEFT_ENOMEM;

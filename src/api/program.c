@@ -31,7 +31,6 @@ struct weft_program {
     struct variant *first;    // planned by weft_compile; never freed before the program
     pthread_mutex_t lock;
     struct variant *others;
-    int nothers;
 };
 
 // ---- variants -----------------------------------------------------------------------------------------
@@ -237,8 +236,8 @@ static weft_status other_variant(weft_program *p, const weft_array *in, const we
     weft_status st = WEFT_OK;
     if (v)
         *at = v->next; // to the front
-    else if (!(st = make_variant(p, in, out, err, &v)))
-        p->nothers++;
+    else
+        st = make_variant(p, in, out, err, &v);
     if (!st) {
         v->next = p->others;
         p->others = v;
@@ -254,7 +253,6 @@ static weft_status other_variant(weft_program *p, const weft_array *in, const we
             continue;
         }
         *last = v->next;
-        p->nothers--;
         free_variant(p, v);
     }
     pthread_mutex_unlock(&p->lock);

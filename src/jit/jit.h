@@ -11,7 +11,6 @@ struct jit;
 struct jit_opts {
     weft_backend backend;
     size_t cache_bytes;
-    bool check; // run both tiers and compare (WEFT_CHECK)
 };
 struct jit *jit_new(struct rt_env *env, const struct jit_opts *opts); // NULL: no memory
 void jit_free(struct jit *j);
