@@ -6,19 +6,4 @@
 
 typedef uint32_t elem;
 #define OPS kern_gemm_u32
-#include "int.h"
-static inline vec v_splat(const unsigned char *p) {
-    elem x;
-    memcpy(&x, p, sizeof x);
-    return (vec){0} + x;
-}
-static inline vec v_mac(vec acc, vec a, vec b) {
-    return acc + a * b;
-}
-static inline vec v_add(vec c, vec x) {
-    return c + x;
-}
-static inline elem e_add(elem c, elem x) {
-    return (elem)(c + x);
-}
-#include "tile.h"
+#include "wrap.h"
