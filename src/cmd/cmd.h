@@ -70,7 +70,7 @@ bool dtype_by_name(const char *s, size_t len, weft_dtype *out);
 // how: "", "iota" or a number
 bool gen_fill(weft_array *a, const char *name, const char *how);
 
-// ---- the language (lex.c, parse.c, value.c, call.c, subscript.c) ------------------------------
+// ---- the language (lex.c, parse.c, value.c, call*.c, subscript.c) ------------------------------
 enum token_kind {
     T_END,
     T_NAME,

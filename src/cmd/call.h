@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// What the files of calls share: a row per function name, a call being read, and the words that
+// read its arguments. call_*.c hold the forms of calls, each beside the names that use it.
+#ifndef WEFT_CMD_CALL_H
+#define WEFT_CMD_CALL_H
+
+#include "cmd.h"
+
+enum { CALL_ARGS = WEFT_MAX_RANK + 2 };
+
+// K(name as an enum, name in the text)
+#define CALL_KEYWORDS(K)                                                                           \
+    K(AXIS, axis)                                                                                  \
+    K(KEEPDIMS, keepdims) K(DTYPE, dtype) K(DDOF, ddof) K(NAN, nan) K(OFFSET, offset)              \
+        K(AXIS1, axis1) K(AXIS2, axis2) K(SHAPE, shape)
+enum keyword {
+#define K(id, name) K_##id,
+    CALL_KEYWORDS(K)
+#undef K
+        K__N
+};
+#define KW(k) ((uint64_t)1 << K_##k)
+
+struct call;
+typedef bool call_fn(struct parser *p, struct call *c, struct value *out);
+struct row {
+    const char *name;
+    call_fn *run;
+    int least, most;   // positional arguments
+    uint64_t keywords; // bits: KW(AXIS) | ...
+    union {
+        weft_expr *(*one)(weft_expr *);
+        weft_expr *(*two)(weft_expr *, weft_expr *);
+        weft_expr *(*three)(weft_expr *, weft_expr *, weft_expr *);
+        weft_expr *(*reduce)(weft_expr *, const weft_reduce *);
+    };
+    weft_nan nan;
+};
+struct rows {
+    const struct row *at;
+    size_t n;
+};
+// Every table of names; call.c lists them.
+extern const struct rows call_maps, call_reductions, call_views;
+#define CALL(name, run, least, most, kws)                                                          \
+    { #name, run, least, most, kws, {.one = NULL }, 0 }
+
+struct call {
+    const struct row *row;
+    const struct callee *who;
+    int n;
+    uint64_t have;
+    struct value arg[CALL_ARGS], kw[K__N];
+};
+
+bool call_has(const struct call *c, enum keyword k);           // k=... is there
+bool call_given(const struct call *c, enum keyword k);         // and is not None
+weft_expr *call_expr(struct parser *p, struct call *c, int i); // argument i; NULL after an error
+// The result at the place of the call: false when it is NULL.
+bool call_built(struct parser *p, struct call *c, weft_expr *x, struct value *out);
+bool call_dtype(struct parser *p, const struct value *v, weft_dtype *t);
+bool call_truth(struct parser *p, const struct value *v, bool *t);
+// None, an axis or a tuple of them, as axes of a reduction
+bool call_axes(struct parser *p, const struct value *v, weft_reduce *r, int axes[WEFT_MAX_RANK]);
+// The arguments from the second on, or one tuple, or shape=, as integers; -1 after an error.
+int call_list(struct parser *p, struct call *c, int64_t *dims);
+// Argument i or k=, where given; else *out stays.
+bool call_axis(struct parser *p, struct call *c, int i, enum keyword k, int *out);
+
+// The forms that files share: functions of one to three arrays.
+call_fn call_map;
+#define ONE(name, fn)                                                                              \
+    { #name, call_map, 1, 1, KW(DTYPE), {.one = weft_##fn }, 0 }
+#define TWO(name, fn)                                                                              \
+    { #name, call_map, 2, 2, KW(DTYPE), {.two = weft_##fn }, 0 }
+#define THREE(name, fn)                                                                            \
+    { #name, call_map, 3, 3, KW(DTYPE), {.three = weft_##fn }, 0 }
+call_fn call_cast;
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Elementwise functions in calls: arguments become expressions, one builder takes them. dtype=
+// converts the operands first, as NumPy's ufuncs do.
+#include "call.h"
+
+bool call_map(struct parser *p, struct call *c, struct value *out) {
+    weft_expr *x[3] = {NULL, NULL, NULL};
+    weft_dtype t = WEFT_F64;
+    if (call_given(c, K_DTYPE) && !call_dtype(p, &c->kw[K_DTYPE], &t)) return false;
+    for (int i = 0; i < c->n; i++) {
+        x[i] = call_expr(p, c, i);
+        if (x[i] && call_given(c, K_DTYPE)) x[i] = weft_cast(x[i], t);
+        if (!x[i]) return false;
+    }
+    weft_expr *y = c->n == 1   ? c->row->one(x[0])
+                   : c->n == 2 ? c->row->two(x[0], x[1])
+                               : c->row->three(x[0], x[1], x[2]);
+    return call_built(p, c, y, out);
+}
+
+static bool run_clip(struct parser *p, struct call *c, struct value *out) {
+    weft_expr *x = call_expr(p, c, 0);
+    for (int i = 1; x && i < c->n; i++) {
+        if (c->arg[i].kind == V_NONE) continue;
+        weft_expr *bound = call_expr(p, c, i);
+        if (!bound) return false;
+        x = i == 1 ? weft_maximum(x, bound) : weft_minimum(x, bound);
+    }
+    return call_built(p, c, x, out);
+}
+
+bool call_cast(struct parser *p, struct call *c, struct value *out) {
+    const struct value *v = call_has(c, K_DTYPE) ? &c->kw[K_DTYPE] : &c->arg[1];
+    weft_dtype t = WEFT_F64;
+    if (c->n == 1 && !call_has(c, K_DTYPE))
+        return parse_fail(p, c->who->at, "%s wants a type, as in cast(x, f32)", c->row->name);
+    weft_expr *x = call_expr(p, c, 0);
+    return x && call_dtype(p, v, &t) && call_built(p, c, weft_cast(x, t), out);
+}
+
+// ---- names ------------------------------------------------------------------------------------
+static const struct row rows[] = {
+    TWO(add, add),
+    TWO(sub, sub),
+    TWO(subtract, sub),
+    TWO(mul, mul),
+    TWO(multiply, mul),
+    TWO(true_divide, true_divide),
+    TWO(divide, true_divide),
+    TWO(div, true_divide),
+    TWO(floor_divide, floor_divide),
+    TWO(remainder, remainder),
+    TWO(mod, remainder),
+    TWO(pow, pow),
+    TWO(power, pow),
+    TWO(hypot, hypot),
+    TWO(atan2, atan2),
+    TWO(arctan2, atan2),
+    TWO(copysign, copysign),
+    TWO(minimum, minimum),
+    TWO(maximum, maximum),
+    TWO(fmin, fmin),
+    TWO(fmax, fmax),
+    THREE(fma, fma),
+    THREE(where, where),
+    CALL(clip, run_clip, 2, 3, 0),
+    ONE(neg, neg),
+    ONE(negative, neg),
+    ONE(abs, abs),
+    ONE(absolute, abs),
+    ONE(fabs, abs),
+    ONE(sign, sign),
+    ONE(square, square),
+    ONE(sqrt, sqrt),
+    ONE(reciprocal, reciprocal),
+    ONE(floor, floor),
+    ONE(ceil, ceil),
+    ONE(trunc, trunc),
+    ONE(fix, trunc),
+    ONE(round, round),
+    ONE(rint, round),
+    ONE(around, round),
+    ONE(exp, exp),
+    ONE(exp2, exp2),
+    ONE(expm1, expm1),
+    ONE(log, log),
+    ONE(log2, log2),
+    ONE(log10, log10),
+    ONE(log1p, log1p),
+    ONE(sin, sin),
+    ONE(cos, cos),
+    ONE(tan, tan),
+    ONE(asin, asin),
+    ONE(arcsin, asin),
+    ONE(acos, acos),
+    ONE(arccos, acos),
+    ONE(atan, atan),
+    ONE(arctan, atan),
+    ONE(sinh, sinh),
+    ONE(cosh, cosh),
+    ONE(tanh, tanh),
+    ONE(asinh, asinh),
+    ONE(arcsinh, asinh),
+    ONE(acosh, acosh),
+    ONE(arccosh, acosh),
+    ONE(atanh, atanh),
+    ONE(arctanh, atanh),
+    ONE(cbrt, cbrt),
+    ONE(sigmoid, sigmoid),
+    ONE(erf, erf),
+    TWO(equal, equal),
+    TWO(not_equal, not_equal),
+    TWO(less, less),
+    TWO(less_equal, less_equal),
+    TWO(greater, greater),
+    TWO(greater_equal, greater_equal),
+    TWO(logical_and, logical_and),
+    TWO(logical_or, logical_or),
+    TWO(logical_xor, logical_xor),
+    ONE(logical_not, logical_not),
+    TWO(bitwise_and, bitwise_and),
+    TWO(bitwise_or, bitwise_or),
+    TWO(bitwise_xor, bitwise_xor),
+    ONE(bitwise_not, bitwise_not),
+    ONE(invert, bitwise_not),
+    TWO(left_shift, left_shift),
+    TWO(right_shift, right_shift),
+    ONE(isnan, isnan),
+    ONE(isinf, isinf),
+    ONE(isfinite, isfinite),
+    ONE(signbit, signbit),
+    CALL(cast, call_cast, 1, 2, KW(DTYPE)),
+    CALL(astype, call_cast, 1, 2, KW(DTYPE)),
+    TWO(matmul, matmul),
+    TWO(dot, dot),
+};
+const struct rows call_maps = {rows, COUNT_OF(rows)};
