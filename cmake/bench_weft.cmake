@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+# weft-bench: the benchmarks as one program. JSON is jansson's.
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+  pkg_check_modules(JANSSON QUIET IMPORTED_TARGET jansson)
+endif()
+if(JANSSON_FOUND)
+  file(GLOB weft_bench_src CONFIGURE_DEPENDS bench/suite_*.c)
+  add_executable(weft_bench bench/main.c bench/measure.c bench/team.c bench/limits.c bench/numpy.c bench/report.c
+    bench/compare.c bench/way.c ${weft_bench_src})
+  target_include_directories(weft_bench PRIVATE src)
+  target_compile_definitions(weft_bench PRIVATE BENCH_PEER_SCRIPT="${CMAKE_CURRENT_SOURCE_DIR}/bench/numpy_peer.py")
+  target_link_libraries(weft_bench PRIVATE weft_static PkgConfig::JANSSON Threads::Threads m ${CMAKE_DL_LIBS})
+  set_target_properties(weft_bench PROPERTIES OUTPUT_NAME weft-bench RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  if(TARGET weft_jit)
+    add_dependencies(weft_bench weft_jit)
+  endif()
+else()
+  message(STATUS "weft: no weft-bench (jansson was not found: apt-get install libjansson-dev)")
+endif()
