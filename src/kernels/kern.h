@@ -143,4 +143,38 @@ void kern_red_carry(enum kern_red r, weft_dtype t, void *stack, int64_t n, uint6
 void kern_red_flush(enum kern_red r, weft_dtype t, void *stack, void *total, int64_t n,
                     uint64_t count);
 
+// ---- scans ----------------------------------------------------------------------------------------------
+// Inclusive scans: out[i] = x[0] OP x[1] OP ... OP x[i] in an order that depends on i alone. Blocks of
+// KERN_SCAN_RUN elements, rows of KERN_SCAN_ROW in them. A row is scanned by doubling (step s = 1, 2, 4, 8: element
+// i combines with i - s of its row, older first), rows are chained in order, so a block has its own scan
+// and its total. Totals of blocks are counted in binary as leaves of reductions are; what stands on the
+// stack, combined from the oldest to the newest, goes in front of the block's scan. So long f32 sums do not
+// stall, and pieces of whole blocks give the same bits on any threads.
+// For KERN_SUM .. KERN_ALL and every dtype that has the reduction; the result has the same dtype.
+enum { KERN_SCAN_RUN = 256, KERN_SCAN_ROW = 16 };
+struct kern_scan {
+    enum kern_red r;
+    weft_dtype t;
+    uint64_t blocks;              // whole blocks so far
+    uint64_t level[64], upto[64]; // per bit of blocks: the total there; all older ones and it
+};
+void kern_scan_begin(struct kern_scan *s, enum kern_red r, weft_dtype t);
+// Scans the next n elements; n is a multiple of KERN_SCAN_RUN in all calls but the last. out may be x; it must not
+// overlap x otherwise. Any alignment.
+void kern_scan_next(struct kern_scan *s, void *out, const void *x, int64_t n);
+// The same without output: only the state moves on. n is a multiple of KERN_SCAN_RUN.
+void kern_scan_skip(struct kern_scan *s, const void *x, int64_t n);
+// Moves s on by the blocks that part has seen from its own beginning. For threads: pieces of the same power
+// of two of blocks, each skipped into a state of its own; joined in order, they give the states from
+// which the pieces are scanned.
+void kern_scan_join(struct kern_scan *s, const struct kern_scan *part);
+
+// Along rows: n columns at once, rows e = 0, 1, 2, ... in turn. Rows of a block of KERN_SCAN_ROWS are chained in
+// order; blocks as above. state: kern_scan_row_state bytes for up to so many rows, 64-byte aligned,
+// no beginning needed. out may be x.
+enum { KERN_SCAN_ROWS = 64 };
+size_t kern_scan_row_state(weft_dtype t, int64_t n, int64_t rows);
+void kern_scan_row(enum kern_red r, weft_dtype t, void *state, void *out, const void *x, int64_t n,
+                   int64_t e);
+
 #endif

@@ -22,7 +22,7 @@ static red_find *const tables[][3] = {
 #endif
 };
 
-static const struct red_kind *find(enum kern_red r, weft_dtype t) {
+const struct red_kind *kern_red_kind(enum kern_red r, weft_dtype t) {
     static atomic_int known = -1; // racing threads store the same value
     int isa = atomic_load_explicit(&known, memory_order_relaxed);
     if (isa < 0) {
@@ -100,16 +100,16 @@ void kern_red_identity(enum kern_red r, weft_dtype t, void *state, int64_t n) {
 // -----------------------------------------------------------------------------------------------
 
 void kern_red_combine(enum kern_red r, weft_dtype t, void *older, const void *newer, int64_t n) {
-    find(r, t)->combine(older, newer, n);
+    kern_red_kind(r, t)->combine(older, newer, n);
 }
 void kern_red_leaf(enum kern_red r, weft_dtype t, void *lanes, const void *x, int64_t count,
                    int64_t first) {
     assert(count <= KERN_RED_RUN);
-    find(r, t)->leaf(lanes, x, count, first);
+    kern_red_kind(r, t)->leaf(lanes, x, count, first);
 }
 void kern_red_begin(enum kern_red r, weft_dtype t, void *lanes, const void *x, int64_t count,
                     int64_t first) {
-    const struct red_kind *k = find(r, t);
+    const struct red_kind *k = kern_red_kind(r, t);
     const int n = kern_red_is_arg(r) ? RED_ARG_LANES : kern_red_lanes(t);
     if (k->begin && count >= n) {
         k->begin(lanes, x, count);
@@ -126,13 +126,13 @@ void kern_red_begin_row(enum kern_red r, weft_dtype t, void *state, const void *
         return;
     }
     kern_red_identity(r, t, state, n);
-    find(r, t)->row(state, x, n, e);
+    kern_red_kind(r, t)->row(state, x, n, e);
 }
 void kern_red_row(enum kern_red r, weft_dtype t, void *state, const void *x, int64_t n, int64_t e) {
-    find(r, t)->row(state, x, n, e);
+    kern_red_kind(r, t)->row(state, x, n, e);
 }
 void kern_red_fold(enum kern_red r, weft_dtype t, const void *lanes, void *out) {
-    find(r, t)->fold(lanes, out);
+    kern_red_kind(r, t)->fold(lanes, out);
 }
 
 void kern_red_columns(enum kern_red r, weft_dtype t, const void *state, void *out, int64_t n) {
@@ -157,7 +157,7 @@ void *kern_red_slot(enum kern_red r, weft_dtype t, void *stack, int64_t n, uint6
 void kern_red_carry(enum kern_red r, weft_dtype t, void *stack, int64_t n, uint64_t index) {
     if (!(index & 1)) return;
     const size_t bytes = kern_red_state(r, t, n);
-    void (*combine)(void *, const void *, int64_t) = find(r, t)->combine;
+    void (*combine)(void *, const void *, int64_t) = kern_red_kind(r, t)->combine;
     char *top = kern_red_slot(r, t, stack, n, index);
     for (; index & 1; index >>= 1, top -= bytes)
         combine(top - bytes, top, n);
@@ -171,7 +171,7 @@ void kern_red_push(enum kern_red r, weft_dtype t, void *stack, const void *state
         memcpy(top, state, bytes);
         return;
     }
-    void (*combine)(void *, const void *, int64_t) = find(r, t)->combine;
+    void (*combine)(void *, const void *, int64_t) = kern_red_kind(r, t)->combine;
     top -= bytes;
     combine(top, state, n);
     for (index >>= 1; index & 1; index >>= 1, top -= bytes)
@@ -187,6 +187,6 @@ void kern_red_flush(enum kern_red r, weft_dtype t, void *stack, void *total, int
     }
     char *top = (char *)stack + bytes * (size_t)(__builtin_popcountll(count) - 1);
     for (; top != stack; top -= bytes)
-        find(r, t)->combine(top - bytes, top, n);
+        kern_red_kind(r, t)->combine(top - bytes, top, n);
     if (total != stack) memcpy(total, stack, bytes);
 }

@@ -13,9 +13,14 @@ struct red_kind {
     void (*row)(void *state, const void *x, int64_t n, int64_t e);
     void (*combine)(void *older, const void *newer, int64_t n);
     void (*fold)(const void *lanes, void *out);
+    // scan.inc; NULL for arg-reductions
+    void (*scan)(void *out, const void *x, int64_t n, const void *before, void *total);
+    void (*scan_total)(const void *x, void *total);
 };
 // The row of a reduction and dtype: ints (bool and integers), floats, and args (all dtypes).
 typedef const struct red_kind *red_find(enum kern_red r, weft_dtype t);
+// the best of them for the machine
+red_find kern_red_kind;
 extern red_find kern_red_ints_base, kern_red_floats_base, kern_red_args_base;
 extern red_find kern_red_ints_avx2, kern_red_floats_avx2, kern_red_args_avx2;
 extern red_find kern_red_ints_avx512, kern_red_floats_avx512, kern_red_args_avx512;
@@ -26,9 +31,10 @@ extern red_find kern_red_ints_avx512, kern_red_floats_avx512, kern_red_args_avx5
 #define RED_JOIN2(a, b) RED_JOIN2_(a, b)
 // the functions of reduction name on the type spelled t
 #define RED_KIND(name, t)                                                                          \
-    { name##_begin_##t, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t }
+    { name##_begin_##t, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t, \
+      name##_scan_##t, name##_scan_total_##t }
 #define RED_ARG_KIND(name, t)                                                                      \
-    { NULL, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t }
+    { NULL, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t, NULL, NULL }
 
 #define RED_ARG_LANES 32
 static inline int64_t red_padded(int64_t bytes) {
