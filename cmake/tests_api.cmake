@@ -3,6 +3,7 @@
 weft_test(test_matrix SOURCES tests/test_matrix.c LIBS weft m)
 weft_test(test_cases SOURCES tests/test_cases.c LIBS weft m)
 weft_test(test_api SOURCES tests/test_api.c LIBS weft m)
+weft_test(test_half SOURCES tests/test_half.c LIBS weft m)
 weft_test(test_random SOURCES tests/test_random.c LIBS weft m)
 weft_test(test_engine SOURCES tests/test_engine.c LIBS weft m)
 weft_test(test_process SOURCES tests/test_process.c LIBS weft m ${CMAKE_DL_LIBS})

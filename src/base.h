@@ -90,7 +90,21 @@ void err_clear(struct base_err *e);
 // ---- dtype facts -----------------------------------------------------------------------------------
 size_t dtype_size(weft_dtype t);
 const char *dtype_name(weft_dtype t); // "f64"
-static inline bool dtype_is_float(weft_dtype t) { return t == WEFT_F32 || t == WEFT_F64; }
+// Operations are computed in the types up to here. ir takes the others apart: halves are widened and
+// narrowed by casts, complex numbers are pairs; code meets halves in loads, stores and casts only.
+enum { DTYPE_COMPUTED__N = WEFT_F64 + 1 };
+static inline bool dtype_is_computed(weft_dtype t) { return t <= WEFT_F64; }
+static inline bool dtype_is_float(weft_dtype t) { return t >= WEFT_F32 && t <= WEFT_BF16; }
+static inline bool dtype_is_half(weft_dtype t) { return t == WEFT_F16 || t == WEFT_BF16; }
+static inline bool dtype_is_complex(weft_dtype t) { return t == WEFT_C64 || t == WEFT_C128; }
+// c64 is made of f32, c128 of f64; a real type of itself. And the other way: f64 and the integers that
+// need it give c128, halves c64.
+static inline weft_dtype dtype_real_of(weft_dtype t) {
+    return t == WEFT_C64 ? WEFT_F32 : t == WEFT_C128 ? WEFT_F64 : t;
+}
+static inline weft_dtype dtype_complex_of(weft_dtype t) {
+    return t == WEFT_F32 || dtype_is_half(t) || t == WEFT_C64 ? WEFT_C64 : WEFT_C128;
+}
 static inline bool dtype_is_signed(weft_dtype t) { return t >= WEFT_I8 && t <= WEFT_I64; }
 static inline bool dtype_is_unsigned(weft_dtype t) { return t >= WEFT_U8 && t <= WEFT_U64; }
 static inline bool dtype_is_int(weft_dtype t) { return t >= WEFT_I8 && t <= WEFT_U64; }

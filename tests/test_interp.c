@@ -139,7 +139,7 @@ Test(interp, every_operation_and_type) {
     struct op_data *d = op_data_new(1200);
     int done = 0;
     for (int op = 0; op < IR_OP__N; op++)
-        for (int t = 0; t < WEFT_DTYPE__N; t++) {
+        for (int t = 0; t < DTYPE_COMPUTED__N; t++) {
             if (!model_ops[op].arity || !op_exists((enum ir_op)op, (weft_dtype)t)) continue;
             op_all_lengths((enum ir_op)op, (weft_dtype)t,
                            gives_bool((enum ir_op)op) ? WEFT_BOOL : (weft_dtype)t, d);
@@ -151,8 +151,8 @@ Test(interp, every_operation_and_type) {
 
 Test(interp, every_cast) {
     struct op_data *d = op_data_new(1200);
-    for (int in = 0; in < WEFT_DTYPE__N; in++)
-        for (int out = 0; out < WEFT_DTYPE__N; out++)
+    for (int in = 0; in < DTYPE_COMPUTED__N; in++)
+        for (int out = 0; out < DTYPE_COMPUTED__N; out++)
             op_all_lengths(IR_cast, (weft_dtype)in, (weft_dtype)out, d);
     op_data_free(d);
 }

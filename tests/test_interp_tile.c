@@ -336,7 +336,7 @@ Test(interp, reductions_of_rows_and_columns) {
     struct body *b = malloc(sizeof *b);
     static const int64_t runs[] = {1, 2, 31, 32, 33, 64, 100, 1023, 1024, 1025, 3000, 5121};
     for (int r = 0; r < KERN_RED__N; r++)
-        for (int t = 0; t < WEFT_DTYPE__N; t++) {
+        for (int t = 0; t < DTYPE_COMPUTED__N; t++) {
             if ((r == KERN_ANY || r == KERN_ALL) && t != WEFT_BOOL) continue;
             reduce_body(b, NEST_INNER, (enum kern_red)r, (weft_dtype)t);
             struct form f = form_make(&b->s, best_isa());

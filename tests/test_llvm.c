@@ -66,7 +66,7 @@ static void check_all_ops(enum kern_isa isa, bool heavy) {
     struct llvm_engine *e = engine_at(isa);
     int checked = 0;
     for (int op = IR_add; op < IR_cast; op++)
-        for (int in = 0; in < WEFT_DTYPE__N; in++) {
+        for (int in = 0; in < DTYPE_COMPUTED__N; in++) {
             if (!body_defined((enum ir_op)op, (weft_dtype)in) || body_heavy((enum ir_op)op) != heavy) continue;
             if (heavy && !kern_find(body_family((enum ir_op)op), (weft_dtype)in, isa)) continue;
             if (op == IR_fma && isa == KERN_BASE && kern_isa_detect() != KERN_BASE) continue;
@@ -95,8 +95,8 @@ Test(llvm, heavy_ops) {
 Test(llvm, casts) {
     FOR_EACH_ISA(isa) {
         struct llvm_engine *e = engine_at(isa);
-        for (int from = 0; from < WEFT_DTYPE__N; from++)
-            for (int to = 0; to < WEFT_DTYPE__N; to++)
+        for (int from = 0; from < DTYPE_COMPUTED__N; from++)
+            for (int to = 0; to < DTYPE_COMPUTED__N; to++)
                 check_op(e, isa, IR_cast, (weft_dtype)to, (weft_dtype)from);
         weft_jit_module()->close(e);
     }
@@ -133,7 +133,7 @@ static void check_reductions(enum nest_mode mode, enum kern_isa isa) {
     char what[80];
     uint64_t seed = mode;
     for (int r = 0; r < KERN_RED__N; r++)
-        for (int t = 0; t < WEFT_DTYPE__N; t++) {
+        for (int t = 0; t < DTYPE_COMPUTED__N; t++) {
             if (!red_defined((enum kern_red)r, (weft_dtype)t)) continue;
             struct bench c;
             struct stage st;
@@ -349,7 +349,7 @@ static void random_op(struct body *b, struct pool *p, enum kern_isa isa, uint64_
     do {
         op = (enum ir_op)(IR_add + below(seed, IR_cast - IR_add));
         in = (weft_dtype)(below(seed, 2) ? b->op[p->value[below(seed, (uint64_t)p->n)]].dtype
-                                         : below(seed, WEFT_DTYPE__N));
+                                         : below(seed, DTYPE_COMPUTED__N));
     } while (!usable(op, in, isa, heavy));
     int v[3] = {0, 0, 0};
     for (int a = 0; a < body_arity(op); a++)
@@ -359,7 +359,7 @@ static void random_op(struct body *b, struct pool *p, enum kern_isa isa, uint64_
 
 static void random_loads(struct body *b, struct pool *p, enum nest_class cls, bool late, uint64_t *seed) {
     for (int i = 1 + (int)below(seed, 3); i > 0; i--) {
-        weft_dtype t = (weft_dtype)below(seed, WEFT_DTYPE__N);
+        weft_dtype t = (weft_dtype)below(seed, DTYPE_COMPUTED__N);
         p->value[p->n++] = body_load(b, body_operand(b, t, cls, false, late));
     }
 }

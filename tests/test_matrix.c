@@ -206,7 +206,7 @@ static unsigned next(unsigned *s) { return *s = *s * 1664525u + 1013904223u, *s 
 
 // All lengths, each with a few random cells; then a cross of offsets, strides and outputs at one length.
 static void run_op(weft_ctx *const *ctx, int nctx, const char *const *tier, int iop) {
-    for (int t = 0; t < WEFT_DTYPE__N; t++) {
+    for (int t = 0; t < (WEFT_F64 + 1); t++) {
         struct reference ref = {0};
         unsigned seed = (unsigned)(iop * 31 + t + 1);
         if (!make_reference(&ops[iop], (weft_dtype)t, &ref)) continue;

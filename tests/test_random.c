@@ -253,7 +253,7 @@ static weft_expr *leaf_new(struct build *b, weft_dtype t, int rank, const int64_
 
 static weft_dtype any_dtype(struct chance *c) {
     static const weft_dtype more[] = {WEFT_F64, WEFT_F32, WEFT_F64, WEFT_F32, WEFT_I64, WEFT_I32};
-    return one_in(c, 2) ? more[below(c, 6)] : (weft_dtype)below(c, WEFT_DTYPE__N);
+    return one_in(c, 2) ? more[below(c, 6)] : (weft_dtype)below(c, (WEFT_F64 + 1));
 }
 static weft_dtype int_dtype(struct chance *c) {
     return (weft_dtype)(WEFT_I8 + below(c, 8));
@@ -464,7 +464,7 @@ static weft_expr *matmul_step(struct build *b) {
 static weft_expr *step(struct build *b) {
     int64_t r = below(&b->c, 100);
     if (r < 48) return map_step(b);
-    if (r < 53) return settle(b, weft_cast(pick(b), (weft_dtype)below(&b->c, WEFT_DTYPE__N)));
+    if (r < 53) return settle(b, weft_cast(pick(b), (weft_dtype)below(&b->c, (WEFT_F64 + 1))));
     if (r < 75) return view_step(b);
     if (r < 87) return reduce_step(b);
     if (r < 91) return matmul_step(b);

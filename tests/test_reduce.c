@@ -209,7 +209,7 @@ static void check_lengths(enum kern_red r, weft_dtype t, struct guard *g) {
 Test(reduce, inner_matches_the_tree) {
     struct guard g = guard_new(sizeof(double) * 40000);
     for (int r = 0; r < KERN_RED__N; r++)
-        for (int t = 0; t < WEFT_DTYPE__N; t++)
+        for (int t = 0; t < DTYPE_COMPUTED__N; t++)
             if (defined((enum kern_red)r, (weft_dtype)t))
                 check_lengths((enum kern_red)r, (weft_dtype)t, &g);
     guard_free(&g);
@@ -257,7 +257,7 @@ Test(reduce, outer_matches_the_tree) {
     static const int64_t rows[] = {0, 1, 2, 31, 32, 33, 64, 65, 96, 100, 257, 600};
     static const int64_t cols[] = {1, 2, 3, 7, 8, 9, 16, 31, 64, 67};
     for (int r = 0; r < KERN_RED__N; r++)
-        for (int t = 0; t < WEFT_DTYPE__N; t++)
+        for (int t = 0; t < DTYPE_COMPUTED__N; t++)
             for (size_t i = 0; i < COUNT_OF(rows) * COUNT_OF(cols); i++)
                 if (defined((enum kern_red)r, (weft_dtype)t))
                     check_outer((enum kern_red)r, (weft_dtype)t, rows[i / COUNT_OF(cols)],
@@ -314,7 +314,7 @@ static void check_levels(enum kern_red r, weft_dtype t) {
 }
 Test(reduce, all_instruction_sets_agree) {
     for (int r = 0; r < KERN_RED__N; r++)
-        for (int t = 0; t < WEFT_DTYPE__N; t++)
+        for (int t = 0; t < DTYPE_COMPUTED__N; t++)
             if (defined((enum kern_red)r, (weft_dtype)t))
                 check_levels((enum kern_red)r, (weft_dtype)t);
 }

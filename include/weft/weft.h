@@ -58,6 +58,10 @@ typedef enum weft_dtype {
     WEFT_U64,
     WEFT_F32,
     WEFT_F64,
+    WEFT_F16,  /* IEEE binary16; stored, computed in f32 and rounded once per operation */
+    WEFT_BF16, /* the upper half of an f32; likewise */
+    WEFT_C64,  /* pairs of f32: real part, imaginary part */
+    WEFT_C128, /* pairs of f64 */
     WEFT_DTYPE__N
 } weft_dtype;
 
@@ -79,11 +83,22 @@ typedef enum weft_status {
 WEFT_API const char *weft_status_text(weft_status s);
 /* "f64", "bool", ...; "?" for a value outside the enumeration. */
 WEFT_API const char *weft_dtype_name(weft_dtype t);
-/* Bytes of one element: 1, 2, 4 or 8; 0 for a value outside the enumeration. */
+/* Bytes of one element: 1, 2, 4, 8 or 16; 0 for a value outside the enumeration. */
 WEFT_API size_t weft_dtype_size(weft_dtype t);
 /* The type two operands meet in, by NumPy 2's promotion table (i64 with u64 is f64, f32 with i32 is
- * f64, f32 with i16 is f32, ...). */
+ * f64, f32 with i16 is f32, f16 with i16 is f32, c64 with f64 is c128, ...). bf16 behaves to integers as
+ * f16 does and meets f16 in f32, as in ml_dtypes. Outside the enumeration: WEFT_DTYPE__N. */
 WEFT_API weft_dtype weft_result_type(weft_dtype a, weft_dtype b);
+/* What a conversion may do, from strict to free, as NumPy's casting argument. */
+typedef enum weft_casting {
+    WEFT_CAST_NO,        /* nothing: the types are the same */
+    WEFT_CAST_EQUIV,     /* the same here, since weft has no byte orders */
+    WEFT_CAST_SAFE,      /* the types meet in the target: NumPy's safe, so i64 to f64 counts */
+    WEFT_CAST_SAME_KIND, /* safe, or within bool, unsigned, signed, floating, complex or upwards */
+    WEFT_CAST_UNSAFE     /* anything */
+} weft_casting;
+/* numpy.can_cast; weft_cast itself converts anything. */
+WEFT_API bool weft_can_cast(weft_dtype from, weft_dtype to, weft_casting casting);
 /* The version of the library, "MAJOR.MINOR.PATCH". */
 WEFT_API const char *weft_version(void);
 
@@ -217,6 +232,9 @@ WEFT_API weft_expr *weft_float(weft_graph *g, double v);
 WEFT_API weft_expr *weft_int(weft_graph *g, int64_t v);
 WEFT_API weft_expr *weft_uint(weft_graph *g, uint64_t v);
 WEFT_API weft_expr *weft_truth(weft_graph *g, bool v);
+/* v times the imaginary unit: a complex literal, c64 with what c64 can hold (f32, halves), c128 with
+ * the rest; alone it is c128. Other complex literals are sums: weft_add(weft_float(g, 1), ...). */
+WEFT_API weft_expr *weft_imaginary(weft_graph *g, double v);
 /* A 0-d constant of a given (strong) type; value points at one element and is copied. */
 WEFT_API weft_expr *weft_scalar(weft_graph *g, weft_dtype t, const void *value);
 /* The logical index along axis, as dtype t, in the given shape: iota(i64,[2,3],1) is 0 1 2 / 0 1 2. */
@@ -305,8 +323,24 @@ WEFT_API weft_expr *weft_isinf(weft_expr *x);
 WEFT_API weft_expr *weft_isfinite(weft_expr *x);
 WEFT_API weft_expr *weft_signbit(weft_expr *x);
 
-/* Conversion. Float to integer truncates and saturates, NaN gives 0; to bool is "!= 0". */
+/* Conversion. Float to integer truncates and saturates, NaN gives 0; to bool is "!= 0". Complex to real
+ * takes the real part (to bool: either part is not 0). Into halves the value is rounded once. */
 WEFT_API weft_expr *weft_cast(weft_expr *x, weft_dtype t);
+
+/* ---- complex numbers --------------------------------------------------------------------------
+ * c64 and c128 are pairs (real part, imaginary part) in memory, and two real expressions inside:
+ * everything fuses, reduces and reproduces as real expressions do. Comparisons but == and !=, and
+ * operations that need an order, are WEFT_EDTYPE. Real operands are taken to complex with +0. Special
+ * values follow C's Annex G; docs/numerics.md says which and how exact. */
+
+/* re + im i of two real expressions: c128, or c64 when neither needs more than f32. */
+WEFT_API weft_expr *weft_complex(weft_expr *re, weft_expr *im);
+/* The parts, as f32 or f64. Of real x: x itself, and zeros of its type. */
+WEFT_API weft_expr *weft_real(weft_expr *x);
+WEFT_API weft_expr *weft_imag(weft_expr *x);
+WEFT_API weft_expr *weft_conj(weft_expr *x);
+/* atan2(imag, real), in -pi..pi. Real x: as float, 0 or pi (or NaN). */
+WEFT_API weft_expr *weft_angle(weft_expr *x);
 
 /* ---- reductions ------------------------------------------------------------------------------- */
 

@@ -103,7 +103,11 @@ static bool same_values(const weft_array *a, const void *dense) {
             double d[2];
             memcpy(f, p, sizeof *f * (size == 4)), memcpy(f + 1, q, sizeof *f * (size == 4));
             memcpy(d, p, sizeof *d * (size == 8)), memcpy(d + 1, q, sizeof *d * (size == 8));
-            bool nans = (a->dtype == WEFT_F32 && f[0] != f[0] && f[1] != f[1]) ||
+            uint16_t h[2] = {0};
+            memcpy(h, p, sizeof *h * (size == 2)), memcpy(h + 1, q, sizeof *h * (size == 2));
+            uint16_t inf = a->dtype == WEFT_F16 ? 0x7c00 : 0x7f80;
+            bool nans = (dtype_is_half(a->dtype) && (h[0] & 0x7fff) > inf && (h[1] & 0x7fff) > inf) ||
+                        (a->dtype == WEFT_F32 && f[0] != f[0] && f[1] != f[1]) ||
                         (a->dtype == WEFT_F64 && d[0] != d[0] && d[1] != d[1]);
             if (!nans) return false;
         }

@@ -74,7 +74,8 @@ static bool read_descr(struct header *h) {
         weft_dtype t;
     } types[] = {{"b1", WEFT_BOOL}, {"?", WEFT_BOOL}, {"i1", WEFT_I8},  {"i2", WEFT_I16},
                  {"i4", WEFT_I32},  {"i8", WEFT_I64}, {"u1", WEFT_U8},  {"u2", WEFT_U16},
-                 {"u4", WEFT_U32},  {"u8", WEFT_U64}, {"f4", WEFT_F32}, {"f8", WEFT_F64}};
+                 {"u4", WEFT_U32},  {"u8", WEFT_U64}, {"f4", WEFT_F32}, {"f8", WEFT_F64},
+                 {"f2", WEFT_F16},  {"V2", WEFT_BF16}, {"c8", WEFT_C64}, {"c16", WEFT_C128}};
     char word[32], text[100];
     skip_space(h);
     if (h->at < h->len && h->text[h->at] == '[')

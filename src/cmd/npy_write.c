@@ -24,7 +24,8 @@ static size_t make_header(char *buf, weft_dtype t, int rank, const int64_t *dims
     static const char *const descr[WEFT_DTYPE__N] = {
         [WEFT_BOOL] = "|b1", [WEFT_I8] = "|i1", [WEFT_I16] = "i2", [WEFT_I32] = "i4",
         [WEFT_I64] = "i8",   [WEFT_U8] = "|u1", [WEFT_U16] = "u2", [WEFT_U32] = "u4",
-        [WEFT_U64] = "u8",   [WEFT_F32] = "f4", [WEFT_F64] = "f8"};
+        [WEFT_U64] = "u8",   [WEFT_F32] = "f4", [WEFT_F64] = "f8",
+        [WEFT_F16] = "f2",   [WEFT_BF16] = "V2", [WEFT_C64] = "c8", [WEFT_C128] = "c16"};
     const uint16_t one = 1;
     const char *order = descr[t][0] == '|' ? "" : *(const unsigned char *)&one == 1 ? "<" : ">";
     size_t n = 10;

@@ -62,6 +62,7 @@ static bool check_map_types(const struct check *c) {
     for (int i = first; i < ir_ops[n->op].arity; i++)
         if (type_of(c, i) != t) return wrong(c, "has operands of different types");
     if (rule == RULE_CAST) return n->dtype != t || wrong(c, "changes nothing");
+    if (!dtype_is_computed(t)) return wrong(c, "computes in a type that is only stored");
     if (!class_fits(rule, t)) return wrong(c, "has operands of a type it is not defined for");
     bool truth = rule == RULE_COMPARE || rule == RULE_LOGIC || rule == RULE_PRED;
     return n->dtype == (truth ? WEFT_BOOL : t) || wrong(c, "has a result of the wrong type");

@@ -13,7 +13,9 @@ struct number {
 struct format {
     int prec, least, bits;
 };
-static const struct format f64_format = {53, -1074, 64}, f32_format = {24, -149, 32};
+static const struct format formats[] = {
+    [WEFT_F32] = {24, -149, 32}, [WEFT_F64] = {53, -1074, 64},
+    [WEFT_F16] = {11, -24, 16},  [WEFT_BF16] = {8, -133, 16}};
 
 static uint64_t bytes_to_bits(const void *p, size_t n) {
     uint64_t bits = 0;
@@ -55,8 +57,7 @@ static struct number read_float(const struct format *f, uint64_t bits) {
 }
 
 static struct number read_number(weft_dtype t, uint64_t bits) {
-    if (t == WEFT_F64) return read_float(&f64_format, bits);
-    if (t == WEFT_F32) return read_float(&f32_format, bits);
+    if (dtype_is_float(t)) return read_float(&formats[t], bits);
     ir_wide v = ir_int_value(t, bits);
     return (struct number){.negative = v < 0, .mant = (uint64_t)(v < 0 ? -v : v)};
 }
@@ -104,8 +105,7 @@ uint64_t ir_convert_bits(weft_dtype from, uint64_t bits, weft_dtype to) {
     if (from == to) return bits;
     struct number n = read_number(from, bits);
     if (to == WEFT_BOOL) return n.nan || n.infinite || n.mant != 0;
-    if (to == WEFT_F64) return write_float(&f64_format, &n);
-    if (to == WEFT_F32) return write_float(&f32_format, &n);
+    if (dtype_is_float(to)) return write_float(&formats[to], &n);
     if (dtype_is_float(from)) return write_int(to, &n);
     return (uint64_t)ir_int_value(from, bits) & (UINT64_MAX >> (64 - 8 * dtype_size(to)));
 }

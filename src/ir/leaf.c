@@ -74,6 +74,7 @@ ir_ref ir_iota(struct ir_graph *g, weft_dtype t, int rank, const int64_t *dims, 
     if (t == WEFT_BOOL) return ir_fail(g, WEFT_EDTYPE, "iota: bool has no indices");
     if (axis < -rank || axis >= rank)
         return ir_fail(g, WEFT_EINVAL, "iota: axis %d is out of range for rank %d", axis, rank);
+    if (dtype_is_half(t)) return ir_cast(g, ir_iota(g, WEFT_I64, rank, dims, axis), t);
     struct ir_draft d = {.op = IR_iota, .dtype = t, .rank = rank, .nattr = 1};
     d.attr[0] = axis < 0 ? axis + rank : axis;
     memcpy(d.dims, dims, (size_t)rank * sizeof *dims);

@@ -4,22 +4,6 @@
 // conversion.
 #include "graph.h"
 
-// ---- promotion --------------------------------------------------------------------------------
-weft_dtype ir_promote(weft_dtype a, weft_dtype b) {
-    static const weft_dtype above[9] = {
-        [1] = WEFT_I16, [2] = WEFT_I32, [4] = WEFT_I64, [8] = WEFT_F64};
-    if (!ir_dtype_valid(a) || !ir_dtype_valid(b)) return WEFT_DTYPE__N;
-    if (a == b || b == WEFT_BOOL) return a;
-    if (a == WEFT_BOOL) return b;
-    size_t na = dtype_size(a), nb = dtype_size(b);
-    if (dtype_is_float(a) && dtype_is_float(b)) return WEFT_F64;
-    if (dtype_is_float(b)) return ir_promote(b, a);
-    if (dtype_is_float(a)) return a == WEFT_F32 && nb <= 2 ? WEFT_F32 : WEFT_F64;
-    if (dtype_is_signed(a) == dtype_is_signed(b)) return na > nb ? a : b;
-    if (dtype_is_signed(b)) return ir_promote(b, a);
-    return na > nb ? a : above[nb]; // a signed, b unsigned
-}
-
 // What one call is about; in[i] from first on promote together (where's condition does not).
 struct meeting {
     struct ir_blame who;
@@ -222,6 +206,19 @@ static ir_ref put_settled(struct ir_graph *g, const struct meeting *m, weft_dtyp
     return ir_put(g, &d);
 }
 
+// Halves are stored, never computed with: the operands become f32, so does the operation, and its result
+// is rounded back at once.
+static ir_ref put_half(struct ir_graph *g, struct meeting *m) {
+    weft_dtype half = m->type;
+    m->type = WEFT_F32;
+    m->weak = IR_STRONG;
+    for (int i = m->first; i < m->who.n; i++)
+        if (!(m->in[i] = ir_cast(g, m->in[i], WEFT_F32))) return IR_NONE;
+    weft_dtype t = result_type(m);
+    ir_ref r = put_settled(g, m, t);
+    return t == WEFT_F32 ? ir_cast(g, r, half) : r;
+}
+
 ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
     struct meeting m; // dims not zeroed
     m.op = op;
@@ -248,7 +245,7 @@ ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
     if (all_weak) m.weak = weak_kind(t);
     ir_ref folded = ir_fold_map(g, op, t, m.in);
     if (folded && (weak_of(g, folded) == m.weak)) return folded;
-    return put_settled(g, &m, t);
+    return dtype_is_half(m.type) ? put_half(g, &m) : put_settled(g, &m, t);
 }
 
 ir_ref ir_clip(struct ir_graph *g, ir_ref x, ir_ref lo, ir_ref hi) {
@@ -264,14 +261,51 @@ static bool lossless(weft_dtype a, weft_dtype b) {
 }
 
 // cast(cast(y, mid), t) as one cast where the value cannot differ: y fits mid, and the way from mid
-// to t is the way from y to t (integers wrap, floats saturate, so mid must not change the way).
+// to t is the way from y to t (integers wrap, floats saturate, so mid must not change the way). Halves
+// go their own ways through f32 and f64, which must stay.
 static ir_ref skip_cast(const struct ir_graph *g, ir_ref x, weft_dtype t) {
     if (ir_at(g, x)->op != IR_cast) return x;
     ir_ref y = ir_at(g, x)->in[0];
     weft_dtype from = type_of(g, y), mid = type_of(g, x);
     if (!lossless(from, mid)) return x;
+    if (dtype_is_half(from)) return from == t ? y : x;
+    if (dtype_is_half(t) && !dtype_is_float(from)) return x;
     if (from != t && dtype_is_int(from) && dtype_is_float(mid) && dtype_is_int(t)) return x;
     return y;
+}
+
+// An integer of 8 bytes as f64 such that rounding that to a half is the only rounding: what f64 cannot
+// hold is first cut to a multiple of 2^20 and made odd there when anything was lost.
+static ir_ref sticky_f64(struct ir_graph *g, ir_ref x) {
+    weft_dtype t = type_of(g, x);
+    const uint64_t unit = 1 << 20;
+    ir_ref low = ir_constant_of(g, t, unit - 1, IR_STRONG), high = ir_constant_of(g, t, 0 - unit, IR_STRONG);
+    ir_ref zero = ir_constant_of(g, t, 0, IR_STRONG), one = ir_constant_of(g, t, unit, IR_STRONG);
+    ir_ref lost = ir_map(g, IR_not_equal, (ir_ref[]){ir_map(g, IR_bitwise_and, (ir_ref[]){x, low}), zero});
+    ir_ref cut = ir_map(g, IR_bitwise_and, (ir_ref[]){x, high});
+    ir_ref odd = ir_map(g, IR_bitwise_or, (ir_ref[]){cut, ir_map(g, IR_where, (ir_ref[]){lost, one, zero})});
+    ir_ref limit = ir_constant_of(g, t, (uint64_t)1 << 52, IR_STRONG);
+    ir_ref size = ir_map(g, IR_abs, &x); // of the least integer: negative, and a power of two
+    ir_ref big = ir_map(g, IR_greater, (ir_ref[]){size, limit});
+    return ir_cast(g, ir_map(g, IR_where, (ir_ref[]){big, odd, x}), WEFT_F64);
+}
+
+// x, which is none, to a half: through a type from which one rounding gives what one rounding of x
+// would. f32 does for integers up to 2^24, and for f16 always: beyond, all are infinite.
+static ir_ref narrow(struct ir_graph *g, ir_ref x, weft_dtype t) {
+    weft_dtype from = type_of(g, x);
+    if (dtype_is_half(from) || (dtype_is_int(from) && (t == WEFT_F16 || dtype_size(from) <= 2)) ||
+        from == WEFT_BOOL)
+        x = ir_cast(g, x, WEFT_F32);
+    else if (dtype_is_int(from))
+        x = dtype_size(from) == 8 ? sticky_f64(g, x) : ir_cast(g, x, WEFT_F64);
+    return x ? ir_put_map(g, IR_cast, t, IR_STRONG, (ir_ref[]){x}) : IR_NONE;
+}
+
+static ir_ref put_cast(struct ir_graph *g, ir_ref x, weft_dtype t) {
+    if (dtype_is_half(t)) return narrow(g, x, t);
+    if (dtype_is_half(type_of(g, x)) && t != WEFT_F32) x = ir_cast(g, x, WEFT_F32);
+    return x ? ir_put_map(g, IR_cast, t, IR_STRONG, (ir_ref[]){x}) : IR_NONE;
 }
 
 ir_ref ir_cast(struct ir_graph *g, ir_ref x, weft_dtype t) {
@@ -281,6 +315,6 @@ ir_ref ir_cast(struct ir_graph *g, ir_ref x, weft_dtype t) {
     if (ir_is_constant(g, x))
         return ir_constant_of(g, t, ir_convert_bits(from, ir_constant_bits(g, x), t), IR_STRONG);
     if (from == t) return x;
-    x = skip_cast(g, x, t);
-    return type_of(g, x) == t ? x : ir_put_map(g, IR_cast, t, IR_STRONG, (ir_ref[]){x});
+    ir_ref y = skip_cast(g, x, t);
+    return y == x ? put_cast(g, x, t) : ir_cast(g, y, t);
 }

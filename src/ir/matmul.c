@@ -67,9 +67,10 @@ ir_ref ir_matmul(struct ir_graph *g, ir_ref a, ir_ref b) {
         return ir_fail_at(g, WEFT_ESHAPE, &who, "inner extents are %lld and %lld", (long long)ka,
                           (long long)kb);
     weft_dtype t = ir_promote((weft_dtype)ir_at(g, a)->dtype, (weft_dtype)ir_at(g, b)->dtype);
-    a = ir_cast(g, va ? ir_expand_dims(g, a, 0) : a, t);
-    b = ir_cast(g, vb ? ir_expand_dims(g, b, 1) : b, t);
-    ir_ref c = ir_put_matmul(g, a, b);
+    weft_dtype computed = dtype_is_half(t) ? WEFT_F32 : t;
+    a = ir_cast(g, va ? ir_expand_dims(g, a, 0) : a, computed);
+    b = ir_cast(g, vb ? ir_expand_dims(g, b, 1) : b, computed);
+    ir_ref c = ir_cast(g, ir_put_matmul(g, a, b), t);
     if (vb) c = ir_squeeze(g, c, -1);
     return va && c ? ir_squeeze(g, c, vb ? -1 : -2) : c;
 }

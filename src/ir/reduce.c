@@ -132,6 +132,12 @@ static ir_ref is_nan(struct ir_graph *g, const struct reduction *r) {
     return unary(g, IR_isnan, r->x);
 }
 
+// Halves are reduced as f32, which is exact for all but sums and products; the result is rounded once.
+static weft_dtype wide_type(weft_dtype t) { return dtype_is_half(t) ? WEFT_F32 : t; }
+static ir_ref wide(struct ir_graph *g, const struct reduction *r) {
+    return ir_cast(g, r->x, wide_type(r->type));
+}
+
 // x, or with a fill in place of each NaN when NaN is skipped
 static ir_ref without_nan(struct ir_graph *g, const struct reduction *r, ir_ref x, double fill) {
     return skips(r) ? pick(g, is_nan(g, r), number(g, (weft_dtype)ir_at(g, x)->dtype, fill), x) : x;
@@ -140,18 +146,19 @@ static ir_ref without_nan(struct ir_graph *g, const struct reduction *r, ir_ref 
 // ---- the reductions ---------------------------------------------------------------------------
 static ir_ref total(struct ir_graph *g, const struct reduction *r) {
     weft_dtype t = dtype_is_unsigned(r->type) ? WEFT_U64
-                   : dtype_is_float(r->type)  ? r->type
+                   : dtype_is_float(r->type)  ? wide_type(r->type)
                                               : WEFT_I64;
     ir_ref x = ir_cast(g, r->x, t);
     if (!x) return IR_NONE;
     bool sum = r->what == IR_SUM;
-    return reduce_mask(g, sum ? IR_R_sum : IR_R_prod, without_nan(g, r, x, sum ? 0 : 1), r->mask);
+    x = reduce_mask(g, sum ? IR_R_sum : IR_R_prod, without_nan(g, r, x, sum ? 0 : 1), r->mask);
+    return dtype_is_half(r->type) ? ir_cast(g, x, r->type) : x;
 }
 
 static ir_ref extreme(struct ir_graph *g, const struct reduction *r) {
     bool least = r->what == IR_MIN;
-    if (skips(r)) return reduce_mask(g, least ? IR_R_nanmin : IR_R_nanmax, r->x, r->mask);
-    return reduce_mask(g, least ? IR_R_min : IR_R_max, r->x, r->mask);
+    enum ir_op op = least ? (skips(r) ? IR_R_nanmin : IR_R_min) : skips(r) ? IR_R_nanmax : IR_R_max;
+    return ir_cast(g, reduce_mask(g, op, wide(g, r), r->mask), r->type);
 }
 
 static ir_ref count_true(struct ir_graph *g, ir_ref b, uint64_t mask) {
@@ -187,7 +194,7 @@ static ir_ref variance_f64(struct ir_graph *g, const struct reduction *r) {
 static ir_ref moment(struct ir_graph *g, const struct reduction *r) {
     ir_ref v = r->what == IR_MEAN ? mean_f64(g, r) : variance_f64(g, r);
     if (r->what == IR_STD) v = unary(g, IR_sqrt, v);
-    return r->type == WEFT_F32 ? ir_cast(g, v, WEFT_F32) : v;
+    return dtype_is_float(r->type) ? ir_cast(g, v, r->type) : v;
 }
 
 static ir_ref truth(struct ir_graph *g, const struct reduction *r) {
@@ -204,7 +211,7 @@ static ir_ref place(struct ir_graph *g, const struct reduction *r) {
     bool one = r->mask && !(r->mask & (r->mask - 1));
     if (!one && !r->whole)
         return ir_fail_at(g, WEFT_EINVAL, &r->who, "takes one axis or all of them");
-    ir_ref at = r->mask ? reduce_mask(g, ops[skips(r)][r->what == IR_ARGMIN], r->x, r->mask)
+    ir_ref at = r->mask ? reduce_mask(g, ops[skips(r)][r->what == IR_ARGMIN], wide(g, r), r->mask)
                         : ir_constant_of(g, WEFT_I64, 0, IR_STRONG);
     if (!skips(r)) return at;
     return ir_guard(g, at, reduce_mask(g, IR_R_all, is_nan(g, r), r->mask),

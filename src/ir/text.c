@@ -41,6 +41,8 @@ void ir_value_text(weft_dtype t, uint64_t bits, char *buf, size_t size) {
         snprintf(buf, size, "%.17g", d);
     else if (t == WEFT_F32)
         snprintf(buf, size, "%.9g", (double)f);
+    else if (dtype_is_half(t))
+        ir_value_text(WEFT_F32, ir_convert_bits(t, bits, WEFT_F32), buf, size);
     else if (dtype_is_signed(t))
         snprintf(buf, size, "%lld", (long long)ir_int_value(t, bits));
     else

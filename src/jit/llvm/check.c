@@ -31,6 +31,7 @@ static enum ir_rule rule_of(uint8_t op) {
 
 static bool types_fit(const struct seg_op *op) {
     weft_dtype t = (weft_dtype)op->dtype, in = (weft_dtype)op->in_type;
+    if (rule_of(op->op) != RULE_CAST && !(dtype_is_computed(t) && dtype_is_computed(in))) return false;
     if (gen_op_heavy(op) && (in == WEFT_BOOL || t != in)) return false;
     switch (rule_of(op->op)) {
     case RULE_FLOAT: return t == in && dtype_is_float(in);
@@ -39,7 +40,8 @@ static bool types_fit(const struct seg_op *op) {
     case RULE_COMPARE:
     case RULE_PRED: return t == WEFT_BOOL;
     case RULE_LOGIC: return t == WEFT_BOOL && in == WEFT_BOOL;
-    case RULE_CAST: return true;
+    case RULE_CAST: return !dtype_is_complex(t) && !dtype_is_complex(in) &&
+                           (!(dtype_is_half(t) || dtype_is_half(in)) || gen_half_castable(in, t));
     default: return t == in;
     }
 }
@@ -91,6 +93,7 @@ static bool check_reduce(struct gen *g, const struct seg_section *at, int i) {
     if (at->kind != SEG_ELEM || g->s->mode == NEST_MAP) return bad(g, i, "a reduction has no place here");
     if (op->arg[1] >= KERN_RED__N) return bad(g, i, "there is no such reduction");
     enum kern_red k = (enum kern_red)op->arg[1];
+    if (!dtype_is_computed((weft_dtype)op->in_type)) return bad(g, i, "the reduction is not defined for its type");
     if (op->dtype != (kern_red_is_arg(k) ? WEFT_I64 : op->in_type)) return bad(g, i, "its result has another type");
     if ((k == KERN_ANY || k == KERN_ALL) && op->in_type != WEFT_BOOL) return bad(g, i, "it needs bool");
     if (!value_visible(g->s, at, i, op->arg[0])) return bad(g, i, "it uses a value it cannot see");

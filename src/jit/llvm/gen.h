@@ -19,6 +19,7 @@ struct gen_target {
     bool round;    // instructions for floor, ceil, trunc, round
     bool fma;
     bool minmax;   // instructions with the meaning of minimum and maximum
+    bool half;     // instructions that convert f16 to f32 and back
 };
 
 // ---- the function under construction -------------------------------------------------------------------
@@ -148,6 +149,10 @@ bool gen_op_known(const struct gen *g, const struct seg_op *op);  // can be emit
 bool gen_op_heavy(const struct seg_op *op);      // a kernel computes it
 enum kern_family gen_op_family(uint8_t op);
 int gen_arity(const struct seg_op *op);          // values among arg[]
+
+// f16, bf16 (as i16) to f32; f32, f64 to them (half.c)
+bool gen_half_castable(weft_dtype in, weft_dtype out);
+LLVMValueRef gen_half_cast(struct gen *g, weft_dtype in, weft_dtype out, int lanes, LLVMValueRef x);
 
 // ---- reductions (reduce.c) ---------------------------------------------------------------------------------------
 struct gen_acc {

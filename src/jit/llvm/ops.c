@@ -258,6 +258,8 @@ static LLVMValueRef to_flt(const struct lower *l) {
 }
 static LLVMValueRef low_cast(const struct lower *l) {
     if (l->in == l->dtype) return l->x;
+    if (dtype_is_half(l->in) || dtype_is_half(l->dtype))
+        return gen_half_cast(l->g, l->in, l->dtype, l->lanes, l->x);
     if (l->dtype == WEFT_BOOL)
         return is_flt(l) ? fcmp(l, LLVMRealUNE, l->x, flt_k(l, 0.0))
                          : icmp(l, LLVMIntNE, l->x, int_k(l, 0));

@@ -32,10 +32,12 @@ struct gen_target gen_target_of(enum kern_isa isa) {
 #ifdef __x86_64__
     bool avx2 = isa >= KERN_AVX2, avx512 = isa >= KERN_AVX512;
     return (struct gen_target){.vector = avx512 ? 64 : avx2 ? 32 : 16, .registers = avx512 ? 32 : 16,
-                               .masks = avx512, .masks32 = avx2, .round = avx2, .fma = avx2};
+                               .masks = avx512, .masks32 = avx2, .round = avx2, .fma = avx2,
+                               .half = avx2};
 #else
     (void)isa;
-    return (struct gen_target){.vector = 16, .registers = 32, .round = true, .fma = true, .minmax = true};
+    return (struct gen_target){.vector = 16, .registers = 32, .round = true, .fma = true, .minmax = true,
+                               .half = true};
 #endif
 }
 

@@ -34,5 +34,6 @@ extern strip_table strip_bool_avx2, strip_signed_avx2, strip_unsigned_avx2, stri
 extern strip_table strip_bool_avx512, strip_signed_avx512, strip_unsigned_avx512,
     strip_float_avx512;
 extern strip_casts strip_cast_base, strip_cast_avx2, strip_cast_avx512;
+extern strip_casts strip_half_base, strip_half_avx2, strip_half_avx512; // one of the types is a half
 
 #endif
