@@ -39,6 +39,16 @@ enum kern_family {
     KERN_FAMILY__N
 };
 
+// A block kernel computes a few vectors that are in registers already, for generated code. Operands come in
+// the first registers of the level (AVX-512: zmm, AVX2: ymm): 0 .. vectors-1, a second one in vectors ..
+// 2 vectors - 1; the result is left in 0 .. vectors-1. entry is called like a function, at any stack
+// alignment, without a red zone below it; it changes the vector registers below `registers`, k0-k7 (AVX-512), rax,
+// rcx and the flags, and nothing else.
+struct kern_block {
+    void (*entry)(void); // not a C function
+    int32_t vectors, operands, registers, reserved;
+};
+
 struct kern_row {
     enum kern_family family;
     weft_dtype dtype;      // of operands and result
@@ -46,8 +56,9 @@ struct kern_row {
     const char *symbol;
     kern_map *fn;
     double ulp;            // measured maximum error, 0.5 = correctly rounded, 0 = exact (integers)
+    const struct kern_block *block; // of assembly rows: the same for values in registers; else NULL
 };
-// All rows of kernels.def, best instruction set first within a family and dtype.
+// All rows of kernels.def; within a family and dtype assembly before the C recipe, best instruction set first.
 const struct kern_row *kern_rows(size_t *n);
 // The best row at or below isa, or NULL when the family has no kernel for dtype.
 const struct kern_row *kern_find(enum kern_family f, weft_dtype t, enum kern_isa isa);

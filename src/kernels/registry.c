@@ -10,6 +10,8 @@
 
 #define KERN(family, dtype, isa, symbol, ulp) extern kern_map symbol;
 #include "kernels.def"
+#define KERN_BLOCK(family, dtype, isa, symbol, block, ulp) extern const struct kern_block block;
+#include "kernels.def"
 
 enum { // dtypes as kernels.def spells them
     KERN_T_i8 = WEFT_I8,
@@ -26,9 +28,11 @@ enum { // dtypes as kernels.def spells them
 
 static const struct kern_row rows[] = {
 #define KERN(family, dtype, isa, symbol, ulp)                                                      \
-    {KERN_F_##family, (weft_dtype)KERN_T_##dtype, KERN_##isa, #symbol, symbol, ulp},
+    {KERN_F_##family, (weft_dtype)KERN_T_##dtype, KERN_##isa, #symbol, symbol, ulp, NULL},
+#define KERN_BLOCK(family, dtype, isa, symbol, block, ulp)                                         \
+    {KERN_F_##family, (weft_dtype)KERN_T_##dtype, KERN_##isa, #symbol, symbol, ulp, &block},
 #include "kernels.def"
-    {KERN_FAMILY__N, WEFT_DTYPE__N, KERN_ISA__N, NULL, NULL, 0.0}, // ends the table, never returned
+    {KERN_FAMILY__N, WEFT_DTYPE__N, KERN_ISA__N, NULL, NULL, 0.0, NULL}, // ends the table, never returned
 };
 
 const struct kern_row *kern_rows(size_t *n) {

@@ -73,6 +73,12 @@ RECIPE_FN vs rint_s(vs a) { return (vs)_mm512_roundscale_ps((__m512)a, 8); }
     RECIPE_FN bool name##_any_vd(vd a, vd b) {                                                     \
         return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, op) != 0;                                \
     }                                                                                              \
+    RECIPE_FN bool name##_all_vd(vd a, vd b) {                                                     \
+        return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, op) == 0xff;                             \
+    }                                                                                              \
+    RECIPE_FN bool name##_all_vs(vs a, vs b) {                                                     \
+        return _mm512_cmp_ps_mask((__m512)a, (__m512)b, op) == 0xffff;                             \
+    }                                                                                              \
     RECIPE_FN bool name##_any_vs(vs a, vs b) {                                                     \
         return _mm512_cmp_ps_mask((__m512)a, (__m512)b, op) != 0;                                  \
     }
@@ -96,6 +102,12 @@ RECIPE_FN vs rint_s(vs a) { return (vs)_mm256_round_ps((__m256)a, 8); }
     RECIPE_FN bool name##_any_vd(vd a, vd b) {                                                     \
         return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)a, (__m256d)b, op)) != 0;                 \
     }                                                                                              \
+    RECIPE_FN bool name##_all_vd(vd a, vd b) {                                                     \
+        return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)a, (__m256d)b, op)) == 0xf;               \
+    }                                                                                              \
+    RECIPE_FN bool name##_all_vs(vs a, vs b) {                                                     \
+        return _mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, op)) == 0xff;                \
+    }                                                                                              \
     RECIPE_FN bool name##_any_vs(vs a, vs b) {                                                     \
         return _mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, op)) != 0;                   \
     }
@@ -113,6 +125,8 @@ RECIPE_FN vs rint_s(vs a) { return __builtin_rintf(a); }
     RECIPE_FN vd name##_vd(vd a, vd b, vd x, vd y) { return a op b ? x : y; }                      \
     RECIPE_FN vs name##_vs(vs a, vs b, vs x, vs y) { return a op b ? x : y; }                      \
     RECIPE_FN bool name##_any_vd(vd a, vd b) { return a op b; }                                    \
+    RECIPE_FN bool name##_all_vd(vd a, vd b) { return a op b; }                                    \
+    RECIPE_FN bool name##_all_vs(vs a, vs b) { return a op b; }                                    \
     RECIPE_FN bool name##_any_vs(vs a, vs b) { return a op b; }
 CMP(lt, <)
 CMP(le, <=)
@@ -136,6 +150,9 @@ CMP(eq, ==)
 #define any_lt_s(a, b) __builtin_expect(lt_any_vs(VS(a), VS(b)), 0)
 #define any_eq_s(a, b) __builtin_expect(eq_any_vs(VS(a), VS(b)), 0)
 #define any_eq_d(a, b) __builtin_expect(eq_any_vd(VD(a), VD(b)), 0)
+// whether all lanes have a < b; expected to be so
+#define all_lt_d(a, b) __builtin_expect(lt_all_vd(VD(a), VD(b)), 1)
+#define all_lt_s(a, b) __builtin_expect(lt_all_vs(VS(a), VS(b)), 1)
 
 RECIPE_FN vd abs_d(vd x) { return from_u(bits_d(x) & 0x7fffffffffffffffu); }
 RECIPE_FN vs abs_s(vs x) { return from_w(bits_s(x) & 0x7fffffffu); }
