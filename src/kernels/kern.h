@@ -43,7 +43,7 @@ enum kern_family {
 // the first registers of the level (AVX-512: zmm, AVX2: ymm): 0 .. vectors-1, a second one in vectors ..
 // 2 vectors - 1; the result is left in 0 .. vectors-1. entry is called like a function, at any stack
 // alignment, without a red zone below it; it changes the vector registers below `registers`, k0-k7 (AVX-512), rax,
-// rcx and the flags, and nothing else.
+// rcx, r11 and the flags, and nothing else.
 struct kern_block {
     void (*entry)(void); // not a C function
     int32_t vectors, operands, registers, reserved;

@@ -3,10 +3,10 @@
 //
 // Reached by a jump from the block kernel's first instructions, so that the return address is the caller's.
 // In: rax the recipe (a kern_map), rcx elements of a block, operands in the registers of the contract (vm.inc).
-// Out: the result in the first W registers. Changes those, k0-k7, rax, rcx and flags: whatever else a C
+// Out: the result in the first W registers. Changes those, k0-k7, rax, rcx, r11 and flags: whatever else a C
 // function may change is put back, which takes some hundred cycles and is paid for rare operands only.
 //
-// Frame: 0 operand a, then every other vector register, the first of which are operand b; then rdi rsi rdx r8-r11.
+// Frame: 0 operand a, then every other vector register, the first of which are operand b; then rdi rsi rdx r8-r10.
 
 #if VM_AVX512
 #include "vm_avx512.inc"
@@ -50,7 +50,6 @@ VM_RESCUE:
     mov %r8, (SAVED + 24)(%rsp)
     mov %r9, (SAVED + 32)(%rsp)
     mov %r10, (SAVED + 40)(%rsp)
-    mov %r11, (SAVED + 48)(%rsp)
     mov %rsp, %rdi
     mov %rsp, %rsi
     lea (VM_W * VM_BYTES)(%rsp), %rdx
@@ -66,7 +65,6 @@ VM_RESCUE:
     mov (SAVED + 24)(%rsp), %r8
     mov (SAVED + 32)(%rsp), %r9
     mov (SAVED + 40)(%rsp), %r10
-    mov (SAVED + 48)(%rsp), %r11
     leave
     .cfi_def_cfa %rsp, 8
     ret
