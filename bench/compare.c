@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// weft-bench compare OLD.json NEW.json: what changed beyond noise. Rows are matched by suite, name, dtype, isa, n and
-// threads. Machines differ from hour to hour, so a row is judged by its time against its own peer (or limit)
-// of the same run where it has one, and by its plain time otherwise; the noise is taken from the rows
-// themselves: the median distance of all ratios from their median. Exit status 1 when something got slower.
+// weft-bench compare OLD.json NEW.json: what changed beyond noise. Rows are matched by suite, name,
+// dtype, isa, n and threads. Machines differ from hour to hour, so a row is judged by its time
+// against its own peer (or limit) of the same run where it has one, and by its plain time
+// otherwise; the noise is taken from the rows themselves: the median distance of all ratios from
+// their median. Exit status 1 when something got slower.
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +32,8 @@ static bool same_row(const json_t *a, const json_t *b) {
     for (size_t i = 0; i < COUNT_OF(words); i++)
         if (strcmp(text(a, words[i]), text(b, words[i])) != 0) return false;
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        if (json_integer_value(json_object_get(a, numbers[i])) != json_integer_value(json_object_get(b, numbers[i])))
+        if (json_integer_value(json_object_get(a, numbers[i])) !=
+            json_integer_value(json_object_get(b, numbers[i])))
             return false;
     return true;
 }
@@ -78,12 +80,14 @@ static int match(const json_t *old, const json_t *new, struct change *c, int *go
             if (same_row(a, b)) found = a;
         }
         const char *against;
-        const double before = found ? relative(found, &against) : (double)NAN, now = relative(b, &against);
+        const double before = found ? relative(found, &against) : (double)NAN,
+                     now = relative(b, &against);
         if (!(before > 0) || !(now > 0) || n == ROWS_MAX) continue;
         c[n].against = against;
         c[n].ratio = now / before;
-        snprintf(c[n].what, sizeof c[n].what, "%s %s %s n=%lld %dt %s", text(b, "suite"), text(b, "name"),
-                 text(b, "dtype"), (long long)json_integer_value(json_object_get(b, "n")),
+        snprintf(c[n].what, sizeof c[n].what, "%s %s %s n=%lld %dt %s", text(b, "suite"),
+                 text(b, "name"), text(b, "dtype"),
+                 (long long)json_integer_value(json_object_get(b, "n")),
                  (int)json_integer_value(json_object_get(b, "threads")), text(b, "peer"));
         n++;
     }
@@ -123,8 +127,9 @@ int compare_main(int argc, char **argv) {
         printf("%-6s %.2fx  %s (against its %s)\n", worse ? "slower" : "faster",
                worse ? c[i].ratio : 1 / c[i].ratio, c[i].what, c[i].against);
     }
-    printf("%d rows compared, %d only in the old file; noise %.1f %%, band %.1f %%: %d slower, %d faster\n", n,
-           MAX_OF(gone, 0), 100 * noise, 100 * band, slower, faster);
+    printf("%d rows compared, %d only in the old file; noise %.1f %%, band %.1f %%: %d slower, %d "
+           "faster\n",
+           n, MAX_OF(gone, 0), 100 * noise, 100 * band, slower, faster);
     json_decref(old), json_decref(new);
     return slower ? 1 : 0;
 }

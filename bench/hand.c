@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The hand-written rival: sqrt(x*y+x) over n f64 as an expert would write it for one machine (intrinsics,
-// four vectors in flight, threads with fixed halves), timed on warm buffers. Prints {"ns": least
-// of the rounds, ...}, the figure that `weft bench` gives too.
+// The hand-written rival: sqrt(x*y+x) over n f64 as an expert would write it for one machine
+// (intrinsics, four vectors in flight, threads with fixed halves), timed on warm buffers. Prints
+// {"ns": least of the rounds, ...}, the figure that `weft bench` gives too.
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -21,7 +21,8 @@ static void plain(const double *x, const double *y, double *o, int64_t n) {
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f"))) static void avx512(const double *x, const double *y, double *o, int64_t n) {
+__attribute__((target("avx512f"))) static void avx512(const double *x, const double *y, double *o,
+                                                      int64_t n) {
     int64_t i = 0;
     for (; i + 32 <= n; i += 32) { // all loads before all stores: no false dependence on addresses
         __m512d a = _mm512_loadu_pd(x + i), b = _mm512_loadu_pd(x + i + 8);
@@ -37,7 +38,8 @@ __attribute__((target("avx512f"))) static void avx512(const double *x, const dou
     }
     plain(x + i, y + i, o + i, n - i);
 }
-__attribute__((target("avx2"))) static void avx2(const double *x, const double *y, double *o, int64_t n) {
+__attribute__((target("avx2"))) static void avx2(const double *x, const double *y, double *o,
+                                                 int64_t n) {
     int64_t i = 0;
     for (; i + 16 <= n; i += 16)
         for (int k = 0; k < 16; k += 4) {
@@ -126,7 +128,7 @@ int main(int argc, char **argv) {
     for (int t = 1; t < threads; t++)
         pthread_join(id[t], NULL);
     qsort(times, (size_t)rounds, sizeof *times, ascending);
-    printf("{\"ns\": %lld, \"isa\": \"%s\", \"n\": %lld, \"threads\": %d}\n", (long long)times[0], name,
-           (long long)n, threads);
+    printf("{\"ns\": %lld, \"isa\": \"%s\", \"n\": %lld, \"threads\": %d}\n", (long long)times[0],
+           name, (long long)n, threads);
     return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Rounds: every contender once per round, each turn long enough to be read off the clock, medians over
-// the rounds. How often a contender repeats within a turn is found from a short trial, so that fast and
-// slow ones weigh the same in time. Memory for operands also comes from here: touched before the clock
-// runs.
+// Rounds: every contender once per round, each turn long enough to be read off the clock, medians
+// over the rounds. How often a contender repeats within a turn is found from a short trial, so that
+// fast and slow ones weigh the same in time. Memory for operands also comes from here: touched
+// before the clock runs.
 #include <math.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -37,16 +37,21 @@ void bench_free(void *p, size_t bytes) {
     free(p);
 }
 
-void bench_row_begin(struct row *r, const struct bench *b, const char *suite, const char *name, weft_dtype t,
-                     int64_t n) {
-    *r = (struct row){.suite = suite, .isa = kern_isa_name(b->isa), .dtype = weft_dtype_name(t), .n = n,
-                      .threads = b->threads, .elements = (double)n};
+void bench_row_begin(struct row *r, const struct bench *b, const char *suite, const char *name,
+                     weft_dtype t, int64_t n) {
+    *r = (struct row){.suite = suite,
+                      .isa = kern_isa_name(b->isa),
+                      .dtype = weft_dtype_name(t),
+                      .n = n,
+                      .threads = b->threads,
+                      .elements = (double)n};
     snprintf(r->name, sizeof r->name, "%s", name);
 }
 
 void bench_add(struct row *r, enum bench_role role, const char *name, bench_fn *run, void *ud) {
     bench_need(r->contenders < BENCH_CONTENDERS, "too many contenders in a row");
-    r->contender[r->contenders++] = (struct contender){.name = name, .role = role, .run = run, .ud = ud};
+    r->contender[r->contenders++] =
+        (struct contender){.name = name, .role = role, .run = run, .ud = ud};
 }
 
 bool bench_wanted(const struct bench *b, const struct row *r) {

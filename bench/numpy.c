@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The pipe to the child that runs NumPy, numexpr and numba (bench/numpy_peer.py). The child times itself,
-// so the pipe's latency is in no figure. Without Python or a package the peers concerned are left out.
+// The pipe to the child that runs NumPy, numexpr and numba (bench/numpy_peer.py). The child times
+// itself, so the pipe's latency is in no figure. Without Python or a package the peers concerned
+// are left out.
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,12 +42,13 @@ static double ask(const char *line) {
     return strtod(answer, NULL);
 }
 
-bool numpy_job(struct bench *b, struct numpy_job *j, const char *engine, const char *setup, const char *statement,
-               int threads) {
+bool numpy_job(struct bench *b, struct numpy_job *j, const char *engine, const char *setup,
+               const char *statement, int threads) {
     j->id = 0;
     if (!child.tried) {
         child.tried = true;
-        if (!start(b->python)) fprintf(stderr, "weft-bench: %s cannot be started; no NumPy figures\n", b->python);
+        if (!start(b->python))
+            fprintf(stderr, "weft-bench: %s cannot be started; no NumPy figures\n", b->python);
     }
     if (!child.to) return false;
     json_t *both = json_pack("[ss]", setup, statement);

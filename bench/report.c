@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Rows to people and to files. On the terminal a row is one line: time, cycles an element or a rate, then each
-// peer with its ratio (above 1: weft is faster) and each limit with the share of it that weft reaches. In
-// the file a row is one object per peer, so that every object has the same fields.
+// Rows to people and to files. On the terminal a row is one line: time, cycles an element or a
+// rate, then each peer with its ratio (above 1: weft is faster) and each limit with the share of it
+// that weft reaches. In the file a row is one object per peer, so that every object has the same
+// fields.
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ static void print_time(double ns) {
 
 static void print_row(const struct bench *b, const struct row *r) {
     const double ns = r->contender[0].ns;
-    printf("%-8s %-28s %-4s %9lld %dt %-6s", r->suite, r->name, r->dtype, (long long)r->n, r->threads, r->isa);
+    printf("%-8s %-28s %-4s %9lld %dt %-6s", r->suite, r->name, r->dtype, (long long)r->n,
+           r->threads, r->isa);
     print_time(ns);
     if (r->flop > 0)
         printf(" %7.1f GF/s", r->flop / ns);
@@ -77,7 +79,8 @@ static void add_object(struct bench *b, const struct row *r, const struct conten
 
 void report_row(struct bench *b, const struct row *r) {
     if (isnan(r->contender[0].ns)) {
-        printf("%-8s %-28s %-4s %9lld  not available here\n", r->suite, r->name, r->dtype, (long long)r->n);
+        printf("%-8s %-28s %-4s %9lld  not available here\n", r->suite, r->name, r->dtype,
+               (long long)r->n);
         return;
     }
     print_row(b, r);
@@ -91,10 +94,12 @@ void report_row(struct bench *b, const struct row *r) {
 }
 
 // A figure that is not a time: bytes, counts.
-void report_figure(struct bench *b, const char *suite, const char *name, double value, const char *unit) {
+void report_figure(struct bench *b, const char *suite, const char *name, double value,
+                   const char *unit) {
     printf("%-8s %-40s %14.0f %s\n", suite, name, value, unit);
     fflush(stdout);
-    json_t *o = json_pack("{ss ss ss sf}", "suite", suite, "name", name, "unit", unit, "value", value);
+    json_t *o =
+        json_pack("{ss ss ss sf}", "suite", suite, "name", name, "unit", unit, "value", value);
     json_array_append_new(b->json, o);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Whole expressions through weft_run: fused beside unfused and interpreted weft, a hand-written loop where
-// there is one, NumPy (with out= where it can), numexpr and numba, and the limit of the machine.
+// Whole expressions through weft_run: fused beside unfused and interpreted weft, a hand-written
+// loop where there is one, NumPy (with out= where it can), numexpr and numba, and the limit of the
+// machine.
 #include <math.h>
 #include <stdio.h>
 
@@ -62,7 +63,8 @@ static int six(weft_graph *g, weft_expr *const *in, weft_expr **r) {
     r[3] = weft_argmax(in[0], NULL), r[4] = weft_mean(in[0], NULL), r[5] = weft_var(in[0], NULL);
     return 6;
 }
-static const weft_reduce last = {.size = sizeof last, .axes = (int[]){-1}, .naxes = 1, .keepdims = true};
+static const weft_reduce last = {
+    .size = sizeof last, .axes = (int[]){-1}, .naxes = 1, .keepdims = true};
 static int softmax(weft_graph *g, weft_expr *const *in, weft_expr **r) {
     (void)g;
     weft_expr *e = weft_exp(weft_sub(in[0], weft_max(in[0], &last)));
@@ -91,26 +93,119 @@ struct chain {
 };
 #define NP_CHAIN "np.multiply(x,y,out=t);np.add(t,x,out=t);np.sqrt(t,out=out)"
 static const struct chain chains[] = {
-    {"sqrt(x*y+x)", chain3, 0, true, SQRT, NP_CHAIN, "sqrt(x*y+x)", "np.sqrt(x[i]*y[i]+x[i])", NULL, {NULL},
+    {"sqrt(x*y+x)",
+     chain3,
+     0,
+     true,
+     SQRT,
+     NP_CHAIN,
+     "sqrt(x*y+x)",
+     "np.sqrt(x[i]*y[i]+x[i])",
+     NULL,
+     {NULL},
      {1 << 10, 1 << 14, 1 << 18, 1 << 22}},
-    {"exp(x*y+x)", exp_chain, 0, true, COPY, "np.multiply(x,y,out=t);np.add(t,x,out=t);np.exp(t,out=out)",
-     "exp(x*y+x)", "np.exp(x[i]*y[i]+x[i])", "exp(x) alone", {only_exp}, {1 << 14, 1 << 18}},
-    {"exp(x)*log(y)+sin(x)", three, 0, true, COPY,
-     "np.exp(x,out=out);np.log(y,out=t);np.multiply(out,t,out=out);np.sin(x,out=t);np.add(out,t,out=out)",
-     "exp(x)*log(y)+sin(x)", "np.exp(x[i])*np.log(y[i])+np.sin(x[i])", "exp, log, sin alone",
-     {only_exp, only_log, only_sin}, {1 << 14, 1 << 18}},
-    {"x+y", add, 0, false, LOAD2, "np.add(x,y,out=out)", "x+y", "x[i]+y[i]", NULL, {NULL}, {1 << 10, 1 << 14, 1 << 18, 1 << 24}},
-    {"x+row", add_row, 1024, false, COPY, "np.add(x,y[0],out=out)", NULL, NULL, NULL, {NULL}, {1 << 20}},
-    {"x+y.T 512", add_transposed, 512, false, COPY, "np.add(x,y.T,out=out)", NULL, NULL, "x+y", {add}, {1 << 18}},
-    {"x+y.T 2048", add_transposed, 2048, false, COPY, "np.add(x,y.T,out=out)", NULL, NULL, "x+y", {add}, {1 << 22}},
-    {"sum,min,max,argmax,mean,var", six, 0, true, LOAD, "x.sum();x.min();x.max();x.argmax();x.mean();x.var()", NULL, NULL,
-     "sum alone", {sum}, {1 << 18, 1 << 22}},
-    {"softmax rows", softmax, 1024, true, COPY,
-     "np.subtract(x,x.max(-1,keepdims=True),out=out);np.exp(out,out=out);np.divide(out,out.sum(-1,keepdims=True),out=out)",
-     NULL, NULL, "exp(x) alone", {only_exp}, {1 << 16, 1 << 20}},
-    {"layer norm rows", layer_norm, 1024, true, COPY,
-     "np.subtract(x,x.mean(-1,keepdims=True),out=out);np.divide(out,np.sqrt(x.var(-1,keepdims=True)+1e-5),out=out)", NULL,
-     NULL, NULL, {NULL}, {1 << 16, 1 << 20}},
+    {"exp(x*y+x)",
+     exp_chain,
+     0,
+     true,
+     COPY,
+     "np.multiply(x,y,out=t);np.add(t,x,out=t);np.exp(t,out=out)",
+     "exp(x*y+x)",
+     "np.exp(x[i]*y[i]+x[i])",
+     "exp(x) alone",
+     {only_exp},
+     {1 << 14, 1 << 18}},
+    {"exp(x)*log(y)+sin(x)",
+     three,
+     0,
+     true,
+     COPY,
+     "np.exp(x,out=out);np.log(y,out=t);np.multiply(out,t,out=out);np.sin(x,out=t);np.add(out,t,"
+     "out=out)",
+     "exp(x)*log(y)+sin(x)",
+     "np.exp(x[i])*np.log(y[i])+np.sin(x[i])",
+     "exp, log, sin alone",
+     {only_exp, only_log, only_sin},
+     {1 << 14, 1 << 18}},
+    {"x+y",
+     add,
+     0,
+     false,
+     LOAD2,
+     "np.add(x,y,out=out)",
+     "x+y",
+     "x[i]+y[i]",
+     NULL,
+     {NULL},
+     {1 << 10, 1 << 14, 1 << 18, 1 << 24}},
+    {"x+row",
+     add_row,
+     1024,
+     false,
+     COPY,
+     "np.add(x,y[0],out=out)",
+     NULL,
+     NULL,
+     NULL,
+     {NULL},
+     {1 << 20}},
+    {"x+y.T 512",
+     add_transposed,
+     512,
+     false,
+     COPY,
+     "np.add(x,y.T,out=out)",
+     NULL,
+     NULL,
+     "x+y",
+     {add},
+     {1 << 18}},
+    {"x+y.T 2048",
+     add_transposed,
+     2048,
+     false,
+     COPY,
+     "np.add(x,y.T,out=out)",
+     NULL,
+     NULL,
+     "x+y",
+     {add},
+     {1 << 22}},
+    {"sum,min,max,argmax,mean,var",
+     six,
+     0,
+     true,
+     LOAD,
+     "x.sum();x.min();x.max();x.argmax();x.mean();x.var()",
+     NULL,
+     NULL,
+     "sum alone",
+     {sum},
+     {1 << 18, 1 << 22}},
+    {"softmax rows",
+     softmax,
+     1024,
+     true,
+     COPY,
+     "np.subtract(x,x.max(-1,keepdims=True),out=out);np.exp(out,out=out);np.divide(out,out.sum(-1,"
+     "keepdims=True),out=out)",
+     NULL,
+     NULL,
+     "exp(x) alone",
+     {only_exp},
+     {1 << 16, 1 << 20}},
+    {"layer norm rows",
+     layer_norm,
+     1024,
+     true,
+     COPY,
+     "np.subtract(x,x.mean(-1,keepdims=True),out=out);np.divide(out,np.sqrt(x.var(-1,keepdims=True)"
+     "+1e-5),out=out)",
+     NULL,
+     NULL,
+     NULL,
+     {NULL},
+     {1 << 16, 1 << 20}},
 };
 
 // Ways of a part run one after the other.
@@ -163,7 +258,8 @@ static void add_python(struct setting *s, struct row *r) {
     snprintf(shape, sizeof shape, s->c->rows ? "(%lld,%lld)" : "%lld",
              (long long)(s->c->rows ? s->n / s->c->rows : s->n), (long long)s->c->rows);
     snprintf(setup, sizeof setup,
-             "g=np.random.default_rng(1)\nx=g.uniform(.1,1.1,%s).astype('%s')\ny=g.uniform(.1,1.1,%s).astype('%s')\n"
+             "g=np.random.default_rng(1)\nx=g.uniform(.1,1.1,%s).astype('%s')\ny=g.uniform(.1,1.1,%"
+             "s).astype('%s')\n"
              "t=np.zeros_like(x)\nout=np.zeros_like(x)",
              shape, s->t == WEFT_F64 ? "f8" : "f4", shape, s->t == WEFT_F64 ? "f8" : "f4");
     struct bench *b = s->b;
@@ -179,8 +275,12 @@ static void add_python(struct setting *s, struct row *r) {
 static void add_limits(struct setting *s, struct row *r) {
     const size_t bytes = (size_t)s->n * weft_dtype_size(s->t);
     const bool beyond = 3 * bytes > kern_cache_sizes().l3 / 2;
-    s->limit = (struct limit_arrays){.b = s->b, .x = s->in[0].data, .y = s->in[1].data, .out = s->limit_out,
-                                     .bytes = bytes, .threads = s->b->threads};
+    s->limit = (struct limit_arrays){.b = s->b,
+                                     .x = s->in[0].data,
+                                     .y = s->in[1].data,
+                                     .out = s->limit_out,
+                                     .bytes = bytes,
+                                     .threads = s->b->threads};
     bench_fn *square = s->t == WEFT_F64 ? limit_sqrt_f64 : limit_sqrt_f32;
     switch (s->c->limit) {
     case SQRT:
@@ -188,7 +288,8 @@ static void add_limits(struct setting *s, struct row *r) {
         if (beyond) bench_add(r, BENCH_LIMIT, "2 reads, streamed write", limit_stream, &s->limit);
         break;
     case LOAD2:
-        bench_add(r, BENCH_LIMIT, beyond ? "2 reads, streamed write" : "2 reads", beyond ? limit_stream : limit_load2, &s->limit);
+        bench_add(r, BENCH_LIMIT, beyond ? "2 reads, streamed write" : "2 reads",
+                  beyond ? limit_stream : limit_load2, &s->limit);
         break;
     case LOAD: bench_add(r, BENCH_LIMIT, "1 read", limit_load, &s->limit); break;
     default: bench_add(r, BENCH_LIMIT, "1 read, 1 write", limit_copy, &s->limit);
@@ -197,7 +298,10 @@ static void add_limits(struct setting *s, struct row *r) {
 
 static bool open_ways(struct setting *s) {
     const int inputs = 2;
-    struct way_spec spec = {.build = s->c->build, .inputs = inputs, .in = s->in, .backend = WEFT_BACKEND_JIT,
+    struct way_spec spec = {.build = s->c->build,
+                            .inputs = inputs,
+                            .in = s->in,
+                            .backend = WEFT_BACKEND_JIT,
                             .threads = s->b->threads};
     bool ok = way_open(&s->fused, s->b, &spec);
     spec.unfused = true;
@@ -226,7 +330,8 @@ static void bench_chain(struct bench *b, const struct chain *c, weft_dtype t, in
         if (s.parts.n) bench_add(&r, BENCH_PEER, c->part_name, run_parts, &s.parts);
         add_python(&s, &r);
         add_limits(&s, &r);
-        if (c->build == chain3 && t == WEFT_F64) bench_add(&r, BENCH_PEER, "by hand", limit_hand_chain, &s.limit);
+        if (c->build == chain3 && t == WEFT_F64)
+            bench_add(&r, BENCH_PEER, "by hand", limit_hand_chain, &s.limit);
         bench_measure(b, &r);
     }
     way_close(&s.fused), way_close(&s.unfused), way_close(&s.interp);

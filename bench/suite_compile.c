@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What compiling costs: chains of 1 to 1000 operations, 1 to 64 outputs, graphs of 10 000 nodes. Each
-// figure is the median over fresh contexts in a process where LLVM is loaded already; stages: building the
-// graph, planning (with canonical key), machine code. The first row says what bringing LLVM in costs.
+// What compiling costs: chains of 1 to 1000 operations, 1 to 64 outputs, graphs of 10 000 nodes.
+// Each figure is the median over fresh contexts in a process where LLVM is loaded already; stages:
+// building the graph, planning (with canonical key), machine code. The first row says what bringing
+// LLVM in costs.
 #include <math.h>
 #include <stdio.h>
 
@@ -28,15 +29,18 @@ static weft_expr *chain_of(weft_expr *x, weft_expr *y, int64_t n, int salt) {
     return v;
 }
 
-static bool measure(const struct bench *b, int64_t ops, int outs, weft_backend backend, struct stages *s) {
+static bool measure(const struct bench *b, int64_t ops, int outs, weft_backend backend,
+                    struct stages *s) {
     double data[2] = {1, 2}, result[OUTS_MAX];
     const int64_t one = 1;
     weft_ctx *ctx = NULL;
-    const weft_ctx_opts o = {.size = sizeof o, .isa = b->cap, .threads = 1, .backend = backend, .ignore_env = true};
+    const weft_ctx_opts o = {
+        .size = sizeof o, .isa = b->cap, .threads = 1, .backend = backend, .ignore_env = true};
     if (weft_ctx_new(&ctx, &o)) return false;
     weft_graph *g = weft_graph_new(ctx);
     const double begin = bench_now();
-    const weft_array a[2] = {weft_dense(WEFT_F64, data, 1, &one), weft_dense(WEFT_F64, data + 1, 1, &one)};
+    const weft_array a[2] = {weft_dense(WEFT_F64, data, 1, &one),
+                             weft_dense(WEFT_F64, data + 1, 1, &one)};
     weft_expr *x = weft_from(g, &a[0]), *y = weft_from(g, &a[1]), *root[OUTS_MAX];
     weft_array out[OUTS_MAX];
     for (int i = 0; i < outs; i++) {
@@ -83,8 +87,9 @@ static void bench_compile(struct bench *b, int64_t ops, int outs, weft_backend b
     for (int k = 0; k < 3; k++) {
         qsort(stage[k], TURNS, sizeof(double), ascending);
         if (k == 2 && backend == WEFT_BACKEND_INTERP) break;
-        snprintf(name, sizeof name, k == 2 ? "%s, %lld ops, %d outputs, LLVM %d" : "%s, %lld ops, %d outputs", names[k],
-                 (long long)ops, outs, s.llvm);
+        snprintf(name, sizeof name,
+                 k == 2 ? "%s, %lld ops, %d outputs, LLVM %d" : "%s, %lld ops, %d outputs",
+                 names[k], (long long)ops, outs, s.llvm);
         bench_row_begin(&r, b, "compile", name, WEFT_F64, ops * outs);
         r.threads = 1, r.elements = 0;
         bench_add(&r, BENCH_WEFT, "weft", fixed, &stage[k][TURNS / 2]);
@@ -107,7 +112,8 @@ static void bench_numba(struct bench *b) {
     b->rounds = 3;
     bench_add(&r, BENCH_WEFT, "weft", fixed, &whole);
     if (numpy_job(b, &j, "numpy",
-                  "import numba\ndef f(x,y,o):\n for i in range(o.size):\n  o[i]=np.sqrt(x[i]*y[i]+x[i])\nt=(numba.float64[::1],)*3",
+                  "import numba\ndef f(x,y,o):\n for i in range(o.size):\n  "
+                  "o[i]=np.sqrt(x[i]*y[i]+x[i])\nt=(numba.float64[::1],)*3",
                   "numba.njit(f).compile(t)", 1))
         bench_add(&r, BENCH_PEER, "numba", numpy_time, &j);
     bench_measure(b, &r);
@@ -120,7 +126,8 @@ void suite_compile(struct bench *b) {
     struct stages s;
     double begin = bench_now();
     if (!measure(b, 3, 1, WEFT_BACKEND_JIT, &s)) return;
-    report_figure(b, "compile", "first compilation of the process, LLVM brought in", bench_now() - begin, "ns");
+    report_figure(b, "compile", "first compilation of the process, LLVM brought in",
+                  bench_now() - begin, "ns");
     for (size_t i = 0; i < COUNT_OF(ops); i++)
         bench_compile(b, ops[i], 1, WEFT_BACKEND_JIT);
     for (size_t i = 0; i < COUNT_OF(outs); i++)

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Matrix products beside OpenBLAS, BLIS (opened when present) and the FMA peak of this machine: squares,
-// transposed and strided operands, small batches, a matrix times a vector, and products whose consumers run on
-// the finished tile. Kernels are called as the runtime calls them, on the benchmark's own threads.
+// Matrix products beside OpenBLAS, BLIS (opened when present) and the FMA peak of this machine:
+// squares, transposed and strided operands, small batches, a matrix times a vector, and products
+// whose consumers run on the finished tile. Kernels are called as the runtime calls them, on the
+// benchmark's own threads.
 #include <dlfcn.h>
 #include <stdio.h>
 
 #include "way.h"
 
-typedef void gemm_fn(const char *ta, const char *tb, const int *m, const int *n, const int *k, const void *alpha,
-                     const void *a, const int *lda, const void *b, const int *ldb, const void *beta, void *c,
-                     const int *ldc);
+typedef void gemm_fn(const char *ta, const char *tb, const int *m, const int *n, const int *k,
+                     const void *alpha, const void *a, const int *lda, const void *b,
+                     const int *ldb, const void *beta, void *c, const int *ldc);
 struct blas {
     const char *name, *path, *set_threads;
     gemm_fn *d, *s;
     void (*threads)(int n);
     bool tried;
 };
-static struct blas peers[2] = {{.name = "OpenBLAS", .path = "libopenblas.so.0", .set_threads = "openblas_set_num_threads"},
-                               {.name = "BLIS", .path = "libblis.so.4", .set_threads = "bli_thread_set_num_threads"}};
+static struct blas peers[2] = {
+    {.name = "OpenBLAS", .path = "libopenblas.so.0", .set_threads = "openblas_set_num_threads"},
+    {.name = "BLIS", .path = "libblis.so.4", .set_threads = "bli_thread_set_num_threads"}};
 
 static void open_blas(struct blas *p) {
     if (p->tried) return;
@@ -31,14 +33,15 @@ static void open_blas(struct blas *p) {
 }
 
 enum form { NN, NT, TN, VIEW, BATCH, MV };
-static const char *const form_names[] = {"A*B", "A*B^T", "A^T*B", "A*B of views", "1000 small A*B", "A*x"};
+static const char *const form_names[] = {"A*B",          "A*B^T",          "A^T*B",
+                                         "A*B of views", "1000 small A*B", "A*x"};
 
 struct product {
     const struct bench *b;
     struct kern_gemm g;
     enum form form;
-    int threads;   // of the bench
-    int workers;   // worth using
+    int threads; // of the bench
+    int workers; // worth using
     struct blas *blas;
     void *block[4];
     double peak_ns; // at the FMA peak
@@ -90,7 +93,8 @@ static double run_peak(void *ud, int64_t times) {
         rate += k.rate[i];
     const struct kern_gemm *g = &p->g;
     if (rate <= 0) return -1;
-    return 2.0 * (double)g->m * (double)g->n * (double)g->k * (double)g->batch / rate * (double)times;
+    return 2.0 * (double)g->m * (double)g->n * (double)g->k * (double)g->batch / rate *
+           (double)times;
 }
 
 static void *operand(int64_t count, size_t size) {
@@ -106,13 +110,15 @@ static void *operand(int64_t count, size_t size) {
 }
 
 static void prepare(struct product *p, weft_dtype t, int64_t m, int64_t n, int64_t k) {
-    const int64_t z = (int64_t)dtype_size(t), wide = p->form == VIEW ? 2 : 1, batch = p->form == BATCH ? 1000 : 1;
+    const int64_t z = (int64_t)dtype_size(t), wide = p->form == VIEW ? 2 : 1,
+                  batch = p->form == BATCH ? 1000 : 1;
     struct kern_gemm g = {.dtype = t, .isa = p->b->isa, .m = m, .n = n, .k = k, .batch = batch};
     g.a_rs = p->form == TN ? z : z * k * wide, g.a_cs = p->form == TN ? z * m : z * wide;
     g.b_rs = p->form == NT ? z : z * n * wide, g.b_cs = p->form == NT ? z * k : z * wide;
     g.c_rs = z * n, g.c_cs = z;
     g.a_bs = z * m * k, g.b_bs = z * k * n, g.c_bs = z * m * n;
-    p->block[0] = operand(m * k * wide * batch, (size_t)z), p->block[1] = operand(n * k * wide * batch, (size_t)z);
+    p->block[0] = operand(m * k * wide * batch, (size_t)z),
+    p->block[1] = operand(n * k * wide * batch, (size_t)z);
     p->block[2] = operand(m * n * batch, (size_t)z);
     g.a = p->block[0], g.b = p->block[1], g.c = p->block[2];
     p->workers = kern_gemm_threads(&g, p->threads);
@@ -142,7 +148,8 @@ static void bench_product(struct bench *b, enum form form, weft_dtype t, int64_t
         free(p.block[i]);
 }
 
-// ---- products with what consumes them, through weft_run --------------------------------------------------
+// ---- products with what consumes them, through weft_run
+// --------------------------------------------------
 static int plain(weft_graph *g, weft_expr *const *in, weft_expr **r) {
     (void)g;
     r[0] = weft_matmul(in[0], in[1]);
@@ -158,12 +165,15 @@ static int bias_sigmoid(weft_graph *g, weft_expr *const *in, weft_expr **r) {
     return 1;
 }
 
-static void bench_epilogue(struct bench *b, const char *name, way_build *build, weft_dtype t, int64_t n) {
+static void bench_epilogue(struct bench *b, const char *name, way_build *build, weft_dtype t,
+                           int64_t n) {
     const int64_t dims[2] = {n, n};
     const size_t size = dtype_size(t);
     void *x[3] = {operand(n * n, size), operand(n * n, size), operand(n, size)};
-    const weft_array in[3] = {weft_dense(t, x[0], 2, dims), weft_dense(t, x[1], 2, dims), weft_dense(t, x[2], 1, dims)};
-    struct way_spec s = {.build = build, .inputs = 3, .in = in, .backend = WEFT_BACKEND_JIT, .threads = b->threads};
+    const weft_array in[3] = {weft_dense(t, x[0], 2, dims), weft_dense(t, x[1], 2, dims),
+                              weft_dense(t, x[2], 1, dims)};
+    struct way_spec s = {
+        .build = build, .inputs = 3, .in = in, .backend = WEFT_BACKEND_JIT, .threads = b->threads};
     struct way with, without, apart;
     struct row r;
     bench_row_begin(&r, b, "gemm", name, t, n);

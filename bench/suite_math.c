@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Elementary functions as array kernels: every float row of the kernel registry that is in use at the
-// instruction set under test, beside NumPy, glibc's libmvec and SLEEF. The limit is one load and one store per
-// element in cache (for sqrt: the hardware square root); the cycles an element are those of docs/performance.md.
+// Elementary functions as array kernels: every float row of the kernel registry that is in use at
+// the instruction set under test, beside NumPy, glibc's libmvec and SLEEF. The limit is one load
+// and one store per element in cache (for sqrt: the hardware square root); the cycles an element
+// are those of docs/performance.md.
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -21,7 +22,8 @@ static double run_kernel(void *ud, int64_t times) {
     return bench_now() - begin;
 }
 
-// ---- arguments a function meets in use ------------------------------------------------------------------
+// ---- arguments a function meets in use
+// ------------------------------------------------------------------
 struct domain {
     const char *name, *numpy; // numpy: expression of x (and y), "" : NumPy has none
     double lo, hi;
@@ -50,10 +52,13 @@ static const struct domain domains[] = {
     {"pow", "np.power(x, y, out=out)", 0.01, 20},
     {"hypot", "np.hypot(x, y, out=out)", -30, 30},
     {"cbrt", "np.cbrt(x, out=out)", -30, 30},
-    {"sigmoid", "np.divide(1, np.add(1, np.exp(np.negative(x, out=out), out=out), out=out), out=out)", -20, 20},
+    {"sigmoid",
+     "np.divide(1, np.add(1, np.exp(np.negative(x, out=out), out=out), out=out), out=out)", -20,
+     20},
     {"gelu_tanh", "out[:] = 0.5*x*(1+np.tanh(0.7978845608028654*(x+0.044715*x*x*x)))", -5, 5},
     {"gelu_erf", "", -5, 5},
-    {"silu", "np.divide(x, np.add(1, np.exp(np.negative(x, out=out), out=out), out=out), out=out)", -20, 20},
+    {"silu", "np.divide(x, np.add(1, np.exp(np.negative(x, out=out), out=out), out=out), out=out)",
+     -20, 20},
     {"softplus", "np.logaddexp(x, 0, out=out)", -20, 20},
     {"erf", "", -4, 4},
     {"erfc", "", -4, 4},
@@ -84,7 +89,8 @@ static void fill(void *p, weft_dtype t, size_t n, const struct domain *d) {
     }
 }
 
-// ---- one-vector functions of glibc's libmvec and SLEEF, looped by us ---------------------------------------
+// ---- one-vector functions of glibc's libmvec and SLEEF, looped by us
+// ---------------------------------------
 #if defined(__x86_64__)
 #include <immintrin.h>
 typedef __m512d vec_d(__m512d);
@@ -102,7 +108,8 @@ __attribute__((target("avx512f"))) static double run_vec_d(void *ud, int64_t tim
     const double begin = bench_now();
     for (int64_t k = 0; k < times; k++)
         for (size_t i = 0; i + 8 <= v->c->n; i += 8)
-            _mm512_storeu_pd((double *)v->c->out + i, fn(_mm512_loadu_pd((const double *)v->c->a + i)));
+            _mm512_storeu_pd((double *)v->c->out + i,
+                             fn(_mm512_loadu_pd((const double *)v->c->a + i)));
     return bench_now() - begin;
 }
 __attribute__((target("avx512f"))) static double run_vec_s(void *ud, int64_t times) {
@@ -113,14 +120,16 @@ __attribute__((target("avx512f"))) static double run_vec_s(void *ud, int64_t tim
     const double begin = bench_now();
     for (int64_t k = 0; k < times; k++)
         for (size_t i = 0; i + 16 <= v->c->n; i += 16)
-            _mm512_storeu_ps((float *)v->c->out + i, fn(_mm512_loadu_ps((const float *)v->c->a + i)));
+            _mm512_storeu_ps((float *)v->c->out + i,
+                             fn(_mm512_loadu_ps((const float *)v->c->a + i)));
     return bench_now() - begin;
 }
 static void *symbol(const char *library, const char *name) {
     void *h = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     return h ? dlsym(h, name) : NULL;
 }
-static void add_vector_peers(struct row *r, const struct bench *b, struct vec_call v[2], struct call *c, const char *name) {
+static void add_vector_peers(struct row *r, const struct bench *b, struct vec_call v[2],
+                             struct call *c, const char *name) {
     const bool d = c->row->dtype == WEFT_F64;
     char sym[64];
     if (b->isa != KERN_AVX512) return;
@@ -135,12 +144,14 @@ static void add_vector_peers(struct row *r, const struct bench *b, struct vec_ca
 struct vec_call {
     int none;
 };
-static void add_vector_peers(struct row *r, const struct bench *b, struct vec_call v[2], struct call *c, const char *name) {
+static void add_vector_peers(struct row *r, const struct bench *b, struct vec_call v[2],
+                             struct call *c, const char *name) {
     (void)r, (void)b, (void)v, (void)c, (void)name;
 }
 #endif
 
-static void bench_one(struct bench *b, const struct kern_row *row, const struct domain *d, size_t n) {
+static void bench_one(struct bench *b, const struct kern_row *row, const struct domain *d,
+                      size_t n) {
     const size_t size = dtype_size(row->dtype), bytes = n * size;
     struct call c = {row, bench_buffer(bytes), bench_buffer(bytes), bench_buffer(bytes), n};
     struct vec_call vec[2];
@@ -153,7 +164,8 @@ static void bench_one(struct bench *b, const struct kern_row *row, const struct 
     if (bench_wanted(b, &r)) {
         bench_add(&r, BENCH_WEFT, "weft", run_kernel, &c);
         snprintf(setup, sizeof setup,
-                 "t=np.%s\nx=np.random.default_rng(1).uniform(%g,%g,%zu).astype(t)\ny=x[::-1].copy()\nout=np.empty_like(x)",
+                 "t=np.%s\nx=np.random.default_rng(1).uniform(%g,%g,%zu).astype(t)\ny=x[::-1].copy("
+                 ")\nout=np.empty_like(x)",
                  size == 8 ? "float64" : "float32", d->lo, d->hi, n);
         if (d->numpy[0] && numpy_job(b, &job, "numpy", setup, d->numpy, 1))
             bench_add(&r, BENCH_PEER, "NumPy", numpy_time, &job);
@@ -171,7 +183,8 @@ void suite_math(struct bench *b) {
     static const size_t sizes[] = {1 << 10, 1 << 14};
     for (int f = 0; f < KERN_FAMILY__N; f++)
         for (int t = 0; t < 2; t++) {
-            const struct kern_row *row = kern_find((enum kern_family)f, t ? WEFT_F32 : WEFT_F64, b->isa);
+            const struct kern_row *row =
+                kern_find((enum kern_family)f, t ? WEFT_F32 : WEFT_F64, b->isa);
             const struct domain *d = domain_of((enum kern_family)f);
             for (size_t i = b->quick ? 1 : 0; row && d && i < COUNT_OF(sizes); i++)
                 bench_one(b, row, d, sizes[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Peak memory beyond operands and results: what the allocator hook saw during weft_run, the plan's promise
-// (weft_program_workspace_size), and NumPy's peak for the same work as its allocator reports it. The promise must
-// hold: the row says so when it does not.
+// Peak memory beyond operands and results: what the allocator hook saw during weft_run, the plan's
+// promise (weft_program_workspace_size), and NumPy's peak for the same work as its allocator
+// reports it. The promise must hold: the row says so when it does not.
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -24,7 +24,8 @@ static void *counted(void *ud, void *ptr, size_t old, size_t size) {
     if (size && !p) return NULL;
     const size_t now = atomic_fetch_add(&l->now, size - old) + size - old;
     size_t peak = atomic_load(&l->peak);
-    while (now > peak && !atomic_compare_exchange_weak(&l->peak, &peak, now)) {}
+    while (now > peak && !atomic_compare_exchange_weak(&l->peak, &peak, now)) {
+    }
     return p;
 }
 
@@ -45,7 +46,8 @@ static int product(weft_graph *g, weft_expr *const *in, weft_expr **r) {
 }
 static int centred(weft_graph *g, weft_expr *const *in, weft_expr **r) {
     (void)g;
-    const weft_reduce first = {.size = sizeof first, .axes = (int[]){0}, .naxes = 1, .keepdims = true};
+    const weft_reduce first = {
+        .size = sizeof first, .axes = (int[]){0}, .naxes = 1, .keepdims = true};
     r[0] = weft_mul(weft_sub(in[0], weft_mean(in[0], &first)), in[1]);
     return 1;
 }
@@ -72,8 +74,13 @@ void suite_memory(struct bench *b) {
         struct way w;
         char name[120], statement[256];
         struct numpy_job j;
-        const struct way_spec spec = {.build = works[i].build, .inputs = 2, .in = in, .backend = WEFT_BACKEND_JIT,
-                                      .threads = b->threads, .alloc = counted, .alloc_ud = &ledger};
+        const struct way_spec spec = {.build = works[i].build,
+                                      .inputs = 2,
+                                      .in = in,
+                                      .backend = WEFT_BACKEND_JIT,
+                                      .threads = b->threads,
+                                      .alloc = counted,
+                                      .alloc_ud = &ledger};
         bench_need(way_open(&w, b, &spec), "an expression cannot be made ready");
         const double promise = (double)weft_program_workspace_size(w.program);
         weft_workspace *fresh = NULL;
@@ -90,11 +97,13 @@ void suite_memory(struct bench *b) {
         weft_workspace_free(fresh);
         // the child answers with bytes where it usually answers with nanoseconds
         snprintf(statement, sizeof statement, "peak[0]=measure(lambda: %s)", works[i].numpy);
-        if (numpy_job(b, &j, "numpy",
-                      "import tracemalloc\nx=np.ones((1024,1024))\ny=np.ones((1024,1024))\npeak=[0]\n"
-                      "def measure(f):\n tracemalloc.start()\n r=f()\n p=tracemalloc.get_traced_memory()[1]-getattr(r,'nbytes',0)\n"
-                      " tracemalloc.stop()\n global last\n last=p\n return p",
-                      statement, 1)) {
+        if (numpy_job(
+                b, &j, "numpy",
+                "import tracemalloc\nx=np.ones((1024,1024))\ny=np.ones((1024,1024))\npeak=[0]\n"
+                "def measure(f):\n tracemalloc.start()\n r=f()\n "
+                "p=tracemalloc.get_traced_memory()[1]-getattr(r,'nbytes',0)\n"
+                " tracemalloc.stop()\n global last\n last=p\n return p",
+                statement, 1)) {
             numpy_time(&j, 1);
             snprintf(name, sizeof name, "%s NumPy, beside the result", works[i].name);
             report_figure(b, "memory", name, numpy_value(&j, "last"), "bytes");

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Reductions through weft_run beside NumPy, the limit being a loop that only loads. One row each for whole
-// arrays in cache, in memory and for the two axes of a matrix.
+// Reductions through weft_run beside NumPy, the limit being a loop that only loads. One row each
+// for whole arrays in cache, in memory and for the two axes of a matrix.
 #include <stdio.h>
 
 #include "way.h"
 
-#define ONE(name, call)                                                                                           \
-    static int name(weft_graph *g, weft_expr *const *in, weft_expr **r) {                                          \
-        (void)g;                                                                                                  \
-        r[0] = call;                                                                                              \
-        return 1;                                                                                                 \
+#define ONE(name, call)                                                                            \
+    static int name(weft_graph *g, weft_expr *const *in, weft_expr **r) {                          \
+        (void)g;                                                                                   \
+        r[0] = call;                                                                               \
+        return 1;                                                                                  \
     }
 static const weft_reduce skip = {.size = sizeof skip, .nan = WEFT_NAN_SKIP};
 static const weft_reduce axis0 = {.size = sizeof axis0, .axes = (int[]){0}, .naxes = 1};
@@ -37,14 +37,21 @@ static const struct work {
     int64_t side; // 0: one dimension of several sizes; otherwise a square
     bool two;     // reads both inputs
 } works[] = {
-    {"sum", sum, "x.sum()", 0, false},          {"prod", prod, "x.prod()", 0, false},
-    {"min", min, "x.min()", 0, false},          {"max", max, "x.max()", 0, false},
-    {"nansum", nansum, "np.nansum(x)", 0, false}, {"nanmax", nanmax, "np.nanmax(x)", 0, false},
-    {"argmax", argmax, "x.argmax()", 0, false}, {"mean", mean, "x.mean()", 0, false},
-    {"var", var, "x.var()", 0, false},          {"dot", dot, "np.dot(x,y)", 0, true},
+    {"sum", sum, "x.sum()", 0, false},
+    {"prod", prod, "x.prod()", 0, false},
+    {"min", min, "x.min()", 0, false},
+    {"max", max, "x.max()", 0, false},
+    {"nansum", nansum, "np.nansum(x)", 0, false},
+    {"nanmax", nanmax, "np.nanmax(x)", 0, false},
+    {"argmax", argmax, "x.argmax()", 0, false},
+    {"mean", mean, "x.mean()", 0, false},
+    {"var", var, "x.var()", 0, false},
+    {"dot", dot, "np.dot(x,y)", 0, true},
     {"count_nonzero", count, "np.count_nonzero(x)", 0, false},
-    {"sum axis 0", sum0, "x.sum(0)", 1024, false}, {"sum axis 1", sum1, "x.sum(1)", 1024, false},
-    {"max axis 0", max0, "x.max(0)", 1024, false}, {"max axis 1", max1, "x.max(1)", 1024, false},
+    {"sum axis 0", sum0, "x.sum(0)", 1024, false},
+    {"sum axis 1", sum1, "x.sum(1)", 1024, false},
+    {"max axis 0", max0, "x.max(0)", 1024, false},
+    {"max axis 1", max1, "x.max(1)", 1024, false},
 };
 
 static void bench_work(struct bench *b, const struct work *w, weft_dtype t, int64_t n) {
@@ -60,7 +67,11 @@ static void bench_work(struct bench *b, const struct work *w, weft_dtype t, int6
     const int64_t dims[2] = {w->side ? w->side : n, w->side};
     const int rank = w->side ? 2 : 1;
     const weft_array in[2] = {weft_dense(t, x, rank, dims), weft_dense(t, y, rank, dims)};
-    const struct way_spec s = {.build = w->build, .inputs = 2, .in = in, .backend = WEFT_BACKEND_JIT, .threads = b->threads};
+    const struct way_spec s = {.build = w->build,
+                               .inputs = 2,
+                               .in = in,
+                               .backend = WEFT_BACKEND_JIT,
+                               .threads = b->threads};
     struct way way;
     struct numpy_job job;
     struct limit_arrays limit = {.b = b, .x = x, .y = y, .bytes = bytes, .threads = b->threads};
@@ -68,10 +79,14 @@ static void bench_work(struct bench *b, const struct work *w, weft_dtype t, int6
     bench_row_begin(&r, b, "reduce", w->name, t, n);
     if (bench_wanted(b, &r) && way_open(&way, b, &s)) {
         bench_add(&r, BENCH_WEFT, "weft", way_run, &way);
-        snprintf(setup, sizeof setup, "x=(1+np.random.default_rng(1).uniform(-5e-7,5e-7,%lld)).astype('%s')%s\ny=x.copy()",
-                 (long long)n, size == 8 ? "f8" : "f4", w->side ? ".reshape(1024,1024)" : "");
-        if (numpy_job(b, &job, "numpy", setup, w->numpy, 1)) bench_add(&r, BENCH_PEER, "NumPy", numpy_time, &job);
-        bench_add(&r, BENCH_LIMIT, w->two ? "2 reads" : "1 read", w->two ? limit_load2 : limit_load, &limit);
+        snprintf(
+            setup, sizeof setup,
+            "x=(1+np.random.default_rng(1).uniform(-5e-7,5e-7,%lld)).astype('%s')%s\ny=x.copy()",
+            (long long)n, size == 8 ? "f8" : "f4", w->side ? ".reshape(1024,1024)" : "");
+        if (numpy_job(b, &job, "numpy", setup, w->numpy, 1))
+            bench_add(&r, BENCH_PEER, "NumPy", numpy_time, &job);
+        bench_add(&r, BENCH_LIMIT, w->two ? "2 reads" : "1 read", w->two ? limit_load2 : limit_load,
+                  &limit);
         bench_measure(b, &r);
         way_close(&way);
     }

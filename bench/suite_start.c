@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A fresh process up to its first result, sqrt(x*y+x) over 1024 elements: this program starts itself again
-// as a child that does only that. With nothing cached (the interpreter answers), compiled before the answer,
-// and with the code cache warm. Beside it a child that does nothing (the limit) and Python with NumPy.
+// A fresh process up to its first result, sqrt(x*y+x) over 1024 elements: this program starts
+// itself again as a child that does only that. With nothing cached (the interpreter answers),
+// compiled before the answer, and with the code cache warm. Beside it a child that does nothing
+// (the limit) and Python with NumPy.
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +11,8 @@
 
 extern char **environ;
 
-// ---- the child ------------------------------------------------------------------------------------------
+// ---- the child
+// ------------------------------------------------------------------------------------------
 int start_child(const char *backend) {
     enum { N = 1024 };
     static double x[N], y[N], o[N];
@@ -19,18 +21,23 @@ int start_child(const char *backend) {
     for (int i = 0; i < N; i++)
         x[i] = i, y[i] = 0.5;
     weft_ctx *ctx = NULL;
-    const weft_ctx_opts opts = {.size = sizeof opts, .threads = 1,
-                                .backend = !strcmp(backend, "jit") ? WEFT_BACKEND_JIT : WEFT_BACKEND_AUTO};
+    const weft_ctx_opts opts = {.size = sizeof opts,
+                                .threads = 1,
+                                .backend =
+                                    !strcmp(backend, "jit") ? WEFT_BACKEND_JIT : WEFT_BACKEND_AUTO};
     if (weft_ctx_new(&ctx, &opts)) return 1;
     weft_graph *g = weft_graph_new(ctx);
     const weft_array xa = weft_dense(WEFT_F64, x, 1, &n), ya = weft_dense(WEFT_F64, y, 1, &n),
                      oa = weft_dense(WEFT_F64, o, 1, &n);
     weft_expr *a = weft_from(g, &xa);
     if (weft_eval(weft_sqrt(weft_add(weft_mul(a, weft_from(g, &ya)), a)), &oa, NULL)) return 1;
-    _exit(o[4] * o[4] == 6.0 || (o[4] > 2.449 && o[4] < 2.450) ? 0 : 1); // as soon as the result is there
+    _exit(o[4] * o[4] == 6.0 || (o[4] > 2.449 && o[4] < 2.450)
+              ? 0
+              : 1); // as soon as the result is there
 }
 
-// ---- the clock ------------------------------------------------------------------------------------------
+// ---- the clock
+// ------------------------------------------------------------------------------------------
 struct child {
     const char *argv[5];
 };
@@ -55,10 +62,11 @@ void suite_start(struct bench *b) {
     const ssize_t len = readlink(self, path, sizeof path - 1);
     bench_need(len > 0, "this program cannot find itself");
     path[len] = 0;
-    struct child nothing = {{path, "start-child", "nothing"}}, interp = {{path, "start-child", "auto"}},
-                 jit = {{path, "start-child", "jit"}};
-    struct child numpy = {{b->python, "-c",
-                           "import numpy as np\nx=np.arange(1024.)\ny=np.full(1024,.5)\nnp.sqrt(x*y+x)"}};
+    struct child nothing = {{path, "start-child", "nothing"}},
+                 interp = {{path, "start-child", "auto"}}, jit = {{path, "start-child", "jit"}};
+    struct child numpy = {
+        {b->python, "-c",
+         "import numpy as np\nx=np.arange(1024.)\ny=np.full(1024,.5)\nnp.sqrt(x*y+x)"}};
     static const struct {
         const char *name;
         bool jit;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Threads: the same expression with one thread and with all, per size, so that crossover and speed-up can be
-// read off; and what handing work to the helpers costs, beside libgomp and pthreadpool (opened when present).
+// Threads: the same expression with one thread and with all, per size, so that crossover and
+// speed-up can be read off; and what handing work to the helpers costs, beside libgomp and
+// pthreadpool (opened when present).
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -32,7 +33,11 @@ static void bench_work(struct bench *b, size_t w, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         x[i] = (double)(i % 1000) * 1e-3, y[i] = (double)(i % 777) * 1e-3;
     const weft_array in[2] = {weft_dense(WEFT_F64, x, 1, &n), weft_dense(WEFT_F64, y, 1, &n)};
-    struct way_spec spec = {.build = works[w].build, .inputs = 2, .in = in, .backend = WEFT_BACKEND_JIT, .threads = b->max_threads};
+    struct way_spec spec = {.build = works[w].build,
+                            .inputs = 2,
+                            .in = in,
+                            .backend = WEFT_BACKEND_JIT,
+                            .threads = b->max_threads};
     struct way all, one;
     struct row r;
     bench_row_begin(&r, b, "threads", works[w].name, WEFT_F64, n);
@@ -49,7 +54,8 @@ static void bench_work(struct bench *b, size_t w, int64_t n) {
     free(x), free(y);
 }
 
-// ---- the hand-over alone: every thread is given nothing to do ---------------------------------------------
+// ---- the hand-over alone: every thread is given nothing to do
+// ---------------------------------------------
 struct dispatch {
     struct rt_env env;
     int threads;
@@ -100,7 +106,8 @@ static double run_pool(void *ud, int64_t times) {
 static void bench_dispatch(struct bench *b) {
     struct dispatch own = {.threads = b->max_threads}, omp = own, pool = own;
     struct row r;
-    own.env = (struct rt_env){.alloc = base_malloc, .isa = b->isa, .threads = b->max_threads, .own_executor = true};
+    own.env = (struct rt_env){
+        .alloc = base_malloc, .isa = b->isa, .threads = b->max_threads, .own_executor = true};
     own.env.pool = rt_pool_new(&own.env.alloc, b->max_threads);
     bench_need(own.env.pool != NULL, "no memory");
     omp.lib = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The benchmark's own threads, for limits and for kernels called without a context: helpers that poll for
-// a while and then sleep, so that idle ones do not burn the next contender's cores.
+// The benchmark's own threads, for limits and for kernels called without a context: helpers that
+// poll for a while and then sleep, so that idle ones do not burn the next contender's cores.
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Expressions made ready to run. Outputs are dense and new; every way has a context of its own, so that no
-// way profits from another's caches. Compilation is over before the clock runs.
+// Expressions made ready to run. Outputs are dense and new; every way has a context of its own, so
+// that no way profits from another's caches. Compilation is over before the clock runs.
 #include <stdio.h>
 
 #include "way.h"
@@ -19,7 +19,8 @@ static bool make_outs(struct way *w) {
 }
 
 static weft_status run_once(struct way *w, char *err, size_t size) {
-    if (!w->spec.unfused && w->program) return weft_run(w->program, w->ws, w->spec.in, w->out, err, size);
+    if (!w->spec.unfused && w->program)
+        return weft_run(w->program, w->ws, w->spec.in, w->out, err, size);
     const weft_eval_opts o = {.size = sizeof o, .workspace = w->ws, .unfused = w->spec.unfused};
     return weft_eval_n(w->roots, w->root, w->out, &o);
 }
@@ -37,8 +38,13 @@ static int build(struct way *w, bool inputs) {
 bool way_open(struct way *w, const struct bench *b, const struct way_spec *s) {
     char err[256] = "";
     *w = (struct way){.spec = *s};
-    const weft_ctx_opts o = {.size = sizeof o, .alloc = s->alloc, .alloc_ud = s->alloc_ud, .isa = b->cap,
-                             .threads = s->threads, .backend = s->backend, .ignore_env = true};
+    const weft_ctx_opts o = {.size = sizeof o,
+                             .alloc = s->alloc,
+                             .alloc_ud = s->alloc_ud,
+                             .isa = b->cap,
+                             .threads = s->threads,
+                             .backend = s->backend,
+                             .ignore_env = true};
     if (weft_ctx_new(&w->ctx, &o) || !(w->g = weft_graph_new(w->ctx))) return false;
     w->roots = build(w, !s->unfused);
     weft_status st = weft_graph_status(w->g);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One expression, ready to run in one way: fused, unfused or interpreted, through weft_run or weft_eval.
+// One expression, ready to run in one way: fused, unfused or interpreted, through weft_run or
+// weft_eval.
 #ifndef WEFT_BENCH_WAY_H
 #define WEFT_BENCH_WAY_H
 
@@ -33,7 +34,7 @@ struct way {
 
 bool way_open(struct way *w, const struct bench *b, const struct way_spec *s);
 void way_close(struct way *w);
-bench_fn way_run;  // ud: struct way
+bench_fn way_run;   // ud: struct way
 bench_fn way_cycle; // builds the graph anew, then evaluates: the whole lazy cycle
 
 #endif

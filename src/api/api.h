@@ -17,7 +17,8 @@ struct plan_cache { // plans.c
     struct plan_entry **bucket;
     size_t nbucket, count, bytes, limit;
     struct plan_entry *newest, *oldest;
-    uint64_t made, hits;
+    uint64_t made;
+    _Atomic uint64_t hits;
 };
 struct weft_ctx {
     struct rt_env env;
@@ -26,6 +27,7 @@ struct weft_ctx {
     struct plan_cache plans;
     pthread_mutex_t lock;       // guards what follows
     struct weft_workspace *spare; // recycled workspaces
+    _Atomic(struct weft_workspace *) ready; // one of them, taken and given back without the lock
     struct base_alloc host;     // the host's allocator, behind the counting one
     unsigned dump;              // bits 1 << weft_dump_kind, from WEFT_DUMP
     _Atomic uint64_t allocs, alloc_bytes;
@@ -63,6 +65,8 @@ struct weft_graph {
     struct base_vec by_ref;       // weft_expr * per node, or NULL
     struct base_err run;          // of the last evaluation
     struct base_vec key, leaves, consts; // scratch of evaluations
+    struct shortcut *shortcut;    // shortcut.c: what was evaluated lately
+    int nshortcut;
 };
 weft_expr *graph_wrap(weft_graph *g, ir_ref r);
 // Records a mistake that the ir room cannot see.
@@ -84,8 +88,26 @@ weft_status plans_get(weft_ctx *ctx, const struct plan_request *q, const struct 
                       struct base_err *err, struct plan_entry **out);
 struct rt_program *plans_program(struct plan_entry *e);
 void plans_put(weft_ctx *ctx, struct plan_entry *e);
+void plans_hold(weft_ctx *ctx, struct plan_entry *e); // once more
 void plans_init(weft_ctx *ctx, size_t limit);
 void plans_free(weft_ctx *ctx);
+
+// Plans that a graph has used lately, found without a key and without a lock while its nodes stay what they
+// were. A shortcut holds its plan.
+struct shortcut {
+    struct plan_entry *entry;
+    int n, nleaf, nconst;
+    bool unfused;
+    ir_ref top;                   // the greatest node it needs
+    int64_t *strides;             // of the outputs, end to end; the block that holds the refs too
+    ir_ref *roots;                // then leaves, then constants, in the order of the plan
+    size_t bytes;                 // of the block
+};
+struct shortcut *shortcut_find(weft_graph *g, const struct plan_request *q);
+// Remembers what was just planned; g->leaves and g->consts are those of its key. Takes a hold of its own;
+// without memory nothing is remembered.
+void shortcut_add(weft_graph *g, const struct plan_request *q, struct plan_entry *e);
+void shortcut_free(weft_graph *g);
 
 // ---- evaluation (eval.c) ----------------------------------------------------------------------------------
 // Shape, dtype and form of an output for root r; sentence in err.

@@ -59,6 +59,8 @@ weft_expr *weft_clip(weft_expr *x, weft_expr *lo, weft_expr *hi) {
 weft_expr *weft_from(weft_graph *g, const weft_array *a) {
     if (!g) return NULL;
     if (!a) return graph_fail(g, WEFT_EINVAL, "from: no array");
+    const ir_ref again = ir_repeat_from(g->ir, a);
+    if (again) return graph_wrap(g, again);
     if (rt_array_check(a, "from", ir_error(g->ir))) return NULL;
     return graph_wrap(g, ir_from(g->ir, a));
 }

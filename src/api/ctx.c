@@ -92,6 +92,8 @@ void weft_ctx_free(weft_ctx *ctx) {
     jit_free(ctx->jit);
     jit_free(ctx->check);
     rt_pool_free(ctx->env.pool);
+    weft_workspace *ready = atomic_load(&ctx->ready);
+    if (ready) free_workspace(ready);
     for (weft_workspace *ws = ctx->spare, *next; ws; ws = next) {
         next = ws->next;
         free_workspace(ws);
@@ -143,6 +145,8 @@ static weft_workspace *make_workspace(weft_ctx *ctx) {
 }
 
 weft_workspace *ctx_borrow(weft_ctx *ctx) {
+    weft_workspace *first = atomic_exchange_explicit(&ctx->ready, NULL, memory_order_acquire);
+    if (first) return first;
     pthread_mutex_lock(&ctx->lock);
     weft_workspace *ws = ctx->spare;
     if (ws) ctx->spare = ws->next;
@@ -151,6 +155,9 @@ weft_workspace *ctx_borrow(weft_ctx *ctx) {
 }
 
 void ctx_return(weft_ctx *ctx, weft_workspace *ws) {
+    weft_workspace *none = NULL;
+    if (atomic_compare_exchange_strong_explicit(&ctx->ready, &none, ws, memory_order_release, memory_order_relaxed))
+        return;
     pthread_mutex_lock(&ctx->lock);
     ws->next = ctx->spare;
     ctx->spare = ws;

@@ -4,9 +4,7 @@
 #include "api.h"
 
 static void clear(weft_graph *g) {
-    err_clear(&g->run);
-    arena_reset(&g->handles);
-    vec_clear(&g->by_ref);
+    err_clear(&g->run); // handles stay: the handle of a node is the same in every life of the graph
     vec_clear(&g->key);
     vec_clear(&g->leaves);
     vec_clear(&g->consts);
@@ -37,6 +35,7 @@ void weft_graph_reset(weft_graph *g) {
 
 void weft_graph_free(weft_graph *g) {
     if (!g) return;
+    shortcut_free(g);
     ir_graph_free(g->ir);
     arena_free(&g->handles);
     vec_free(&g->by_ref);

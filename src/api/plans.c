@@ -193,7 +193,7 @@ weft_status plans_get(weft_ctx *ctx, const struct plan_request *q, const struct 
     pthread_mutex_lock(&c->lock);
     struct plan_entry *e = find(c, hash, key);
     if (e) {
-        c->hits++;
+        atomic_fetch_add_explicit(&c->hits, 1, memory_order_relaxed);
         *out = take(c, e);
     }
     pthread_mutex_unlock(&c->lock);
@@ -220,6 +220,12 @@ void plans_put(weft_ctx *ctx, struct plan_entry *e) {
     pthread_mutex_lock(&ctx->plans.lock);
     e->refs--;
     trim(ctx);
+    pthread_mutex_unlock(&ctx->plans.lock);
+}
+
+void plans_hold(weft_ctx *ctx, struct plan_entry *e) {
+    pthread_mutex_lock(&ctx->plans.lock);
+    e->refs++;
     pthread_mutex_unlock(&ctx->plans.lock);
 }
 

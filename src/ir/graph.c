@@ -69,6 +69,8 @@ static void free_pool(struct ir_pool *p, const struct base_alloc *alloc) {
 static void rewind_graph(struct ir_graph *g) {
     *(struct ir_node *)ir_pool_at(&g->nodes, 0) = (struct ir_node){.op = IR_NOP};
     *(uint32_t *)ir_pool_at(&g->back, 0) = UINT32_MAX;
+    g->last_count = g->nodes.count;
+    g->parted = g->moved = false;
     g->nodes.count = g->back.count = 1;
     g->words.count = g->leaves.count = g->inputs.count = 0;
     err_clear(&g->err);
@@ -157,10 +159,10 @@ static bool same_words(const int64_t *a, const int64_t *b, int n) {
     return n == 0 || memcmp(a, b, (size_t)n * sizeof *a) == 0;
 }
 
-static bool is_draft(const struct ir_graph *g, ir_ref r, const struct ir_draft *d) {
+bool ir_is_draft(const struct ir_graph *g, ir_ref r, const struct ir_draft *d) {
     const struct ir_node *n = ir_at(g, r);
     if (n->op != d->op || n->dtype != d->dtype || n->rank != d->rank || n->weak != d->weak ||
-        n->flags != d->flags || memcmp(n->in, d->in, sizeof n->in) != 0 ||
+        (n->flags & ~IR_PLAIN) != (int)d->flags || memcmp(n->in, d->in, sizeof n->in) != 0 ||
         !same_words(ir_dims(g, r), d->dims, d->rank))
         return false;
     if (!d->leaf) return n->nattr == d->nattr && same_words(ir_attr(g, r), d->attr, d->nattr);
@@ -233,6 +235,7 @@ static bool put_leaf(struct ir_graph *g, struct ir_draft *d) {
 
 static ir_ref append(struct ir_graph *g, struct ir_draft *d, uint32_t hash, uint32_t slot) {
     uint32_t ref, back, shape, attr;
+    ir_part(g);
     if (!ir_pool_room(&g->nodes, &g->alloc, 1, &ref) ||
         !ir_pool_room(&g->back, &g->alloc, 1, &back) || !put_leaf(g, d) ||
         !put_dims(g, d, &shape) || !put_words(g, d->attr, d->nattr, &attr))
@@ -257,6 +260,8 @@ static ir_ref append(struct ir_graph *g, struct ir_draft *d, uint32_t hash, uint
 ir_ref ir_put(struct ir_graph *g, struct ir_draft *d) {
     for (int i = 0; i < 3 && d->in[i]; i++)
         d->flags |= ir_at(g, d->in[i])->flags & IR_DYN;
+    const ir_ref again = ir_repeat(g, d);
+    if (again) return again;
     if (!bytes_countable(d)) {
         char text[160];
         ir_dims_text(d->dtype, d->rank, d->dims, text, sizeof text);
@@ -266,7 +271,7 @@ ir_ref ir_put(struct ir_graph *g, struct ir_draft *d) {
         return ir_fail(g, WEFT_ENOMEM, "%s: no memory for the graph", ir_ops[d->op].name);
     uint32_t hash = hash_draft(d), s = hash & (g->slots - 1);
     for (; slot_used(g, s); s = (s + 1) & (g->slots - 1))
-        if (g->table[s].hash == hash && is_draft(g, g->table[s].ref, d)) return g->table[s].ref;
+        if (g->table[s].hash == hash && ir_is_draft(g, g->table[s].ref, d)) return g->table[s].ref;
     if (g->nodes.count > g->max_nodes)
         return ir_fail(g, WEFT_ELIMIT, "%s: the graph has its limit of %u nodes", ir_ops[d->op].name,
                        g->max_nodes);

@@ -37,6 +37,11 @@ struct ir_graph {
     struct ir_pool back;
     struct ir_slot *table;
     uint32_t slots; // a power of two, or 0
+    // repeat.c: building the same again. Nodes from count up to last_count are the last life's.
+    uint32_t last_count;
+    bool parted;        // this life differs from the last
+    bool moved;         // a leaf or constant has another value than its slot was made for
+    ir_ref overwritten; // the least node written over since it was asked for, or IR_NONE
 };
 
 // The accessors of ir.h without the call: emitters live on them.
@@ -78,6 +83,13 @@ static inline void ir_draft_begin(struct ir_draft *d, enum ir_op op, weft_dtype 
 // The node equal to the draft, found or made. Checks that the shape's bytes can be counted. The draft
 // is used up.
 ir_ref ir_put(struct ir_graph *g, struct ir_draft *d);
+
+// repeat.c: the draft's node when this life repeats the last one, or IR_NONE; what append must do first
+ir_ref ir_repeat(struct ir_graph *g, const struct ir_draft *d);
+ir_ref ir_repeat_map(struct ir_graph *g, enum ir_op op, const ir_ref *in, int arity);
+void ir_mark_plain(struct ir_graph *g, ir_ref r, const ir_ref *in, int arity); // if r is just op over in
+void ir_part(struct ir_graph *g);
+bool ir_is_draft(const struct ir_graph *g, ir_ref r, const struct ir_draft *d);
 
 // Records the first error; IR_NONE.
 ir_ref ir_fail(struct ir_graph *g, weft_status s, const char *fmt, ...) PRINTF_LIKE(3, 4);

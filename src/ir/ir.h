@@ -45,7 +45,8 @@ enum ir_weak { IR_STRONG, IR_WEAK_BOOL, IR_WEAK_INT, IR_WEAK_FLOAT };
 enum {
     IR_DYN = 1,  // its shape follows from an input's, so another set of extents may change it
     IR_AUTO = 2, // a broadcast_to put in by matmul: remade, not copied, by ir_replay
-    IR_EMPTY = 4 // a broadcast_to that stands for a reduction of no elements: likewise
+    IR_EMPTY = 4, // a broadcast_to that stands for a reduction of no elements: likewise
+    IR_PLAIN = 8 // set by ir_mark_plain; says nothing about the value and is no part of equality
 };
 
 // Attributes, by op (int64 words at ir_attr(g, node)); "as given" so that ir_replay can re-infer:
@@ -87,6 +88,12 @@ void ir_graph_free(struct ir_graph *g);
 struct base_err *ir_error(struct ir_graph *g);
 
 uint32_t ir_count(const struct ir_graph *g); // nodes are 1..count-1 (0 is the nop)
+// The node of a leaf when it is built again as in the graph's last life, IR_NONE otherwise; checks nothing that
+// was checked then.
+ir_ref ir_repeat_from(struct ir_graph *g, const weft_array *a);
+// The least node that does not mean any more what it meant when this was last asked, addresses of leaves
+// and values of constants aside; IR_NONE when all do. A reset alone changes no node.
+ir_ref ir_overwritten(struct ir_graph *g);
 const struct ir_node *ir_at(const struct ir_graph *g, ir_ref r);
 const int64_t *ir_dims(const struct ir_graph *g, ir_ref r);
 const int64_t *ir_attr(const struct ir_graph *g, ir_ref r);

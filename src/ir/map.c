@@ -221,6 +221,8 @@ static ir_ref put_half(struct ir_graph *g, struct meeting *m) {
 
 ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
     struct meeting m; // dims not zeroed
+    const ir_ref again = ir_repeat_map(g, op, in, ir_ops[op].arity);
+    if (again) return again;
     m.op = op;
     m.first = op == IR_where;
     m.who = (struct ir_blame){ir_ops[op].name, ir_ops[op].arity, in};
@@ -245,7 +247,10 @@ ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
     if (all_weak) m.weak = weak_kind(t);
     ir_ref folded = ir_fold_map(g, op, t, m.in);
     if (folded && (weak_of(g, folded) == m.weak)) return folded;
-    return dtype_is_half(m.type) ? put_half(g, &m) : put_settled(g, &m, t);
+    if (dtype_is_half(m.type)) return put_half(g, &m);
+    out = put_settled(g, &m, t);
+    if (out) ir_mark_plain(g, out, in, m.who.n);
+    return out;
 }
 
 ir_ref ir_clip(struct ir_graph *g, ir_ref x, ir_ref lo, ir_ref hi) {

@@ -15,7 +15,7 @@ struct rt_fp rt_fp_enter(void) {
     return fp;
 }
 void rt_fp_leave(struct rt_fp fp) {
-    _mm_setcsr((unsigned)fp.saved);
+    if (_mm_getcsr() != (unsigned)fp.saved) _mm_setcsr((unsigned)fp.saved); // writing is the dear part
 }
 
 #elif defined(__aarch64__)
