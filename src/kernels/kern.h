@@ -154,6 +154,32 @@ void kern_red_carry(enum kern_red r, weft_dtype t, void *stack, int64_t n, uint6
 void kern_red_flush(enum kern_red r, weft_dtype t, void *stack, void *total, int64_t n,
                     uint64_t count);
 
+// Runs of unit stride at once, where an assembly kernel exists: the state that begin/leaf, carry and flush over
+// all leaves would leave, or for KERN_ARG* and other reductions of any order one that folds to the same.
+// from: dtype of the elements; sums of narrow integers and bool widen to i64, f32 to f64, as a cast
+// before the reduction would.
+typedef void kern_red_units(void *state, const void *x, size_t units);
+enum kern_red_how {
+    KERN_RED_TREE, // units are whole leaves; state is the counter's stack, filled as pushing would
+    KERN_RED_FLAT, // units are 512 bytes; state is one vector of lanes
+    KERN_RED_BEST  // the same for the extreme that an arg-reduction looks for
+};
+struct kern_red_row {
+    enum kern_red red;
+    weft_dtype dtype, from;
+    enum kern_red_how how;
+    enum kern_isa isa;
+    const char *symbol;
+    kern_red_units *fn;
+};
+// All rows of kernels.def; the best at or below isa, NULL when there is none.
+const struct kern_red_row *kern_red_rows(size_t *n);
+const struct kern_red_row *kern_red_find(enum kern_red r, weft_dtype t, weft_dtype from, enum kern_isa isa);
+// n >= 0 elements at x, any alignment; lanes: kern_red_state bytes of L lanes. stack: room for 64 states;
+// lanes may be its first. first: index of x's first element (arg-reductions).
+void kern_red_run(const struct kern_red_row *row, void *lanes, const void *x, int64_t n, int64_t first,
+                  void *stack);
+
 // ---- scans ----------------------------------------------------------------------------------------------
 // Inclusive scans: out[i] = x[0] OP x[1] OP ... OP x[i] in an order that depends on i alone. Blocks of
 // KERN_SCAN_RUN elements, rows of KERN_SCAN_ROW in them. A row is scanned by doubling (step s = 1, 2, 4, 8: element

@@ -16,6 +16,8 @@ struct red_kind {
     // scan.inc; NULL for arg-reductions
     void (*scan)(void *out, const void *x, int64_t n, const void *before, void *total);
     void (*scan_total)(const void *x, void *total);
+    // arg-reductions only
+    void (*take)(void *lanes, const void *best, const void *x, int64_t count, int64_t first);
 };
 // The row of a reduction and dtype: ints (bool and integers), floats, and args (all dtypes).
 typedef const struct red_kind *red_find(enum kern_red r, weft_dtype t);
@@ -32,9 +34,10 @@ extern red_find kern_red_ints_avx512, kern_red_floats_avx512, kern_red_args_avx5
 // the functions of reduction name on the type spelled t
 #define RED_KIND(name, t)                                                                          \
     { name##_begin_##t, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t, \
-      name##_scan_##t, name##_scan_total_##t }
+      name##_scan_##t, name##_scan_total_##t, NULL }
 #define RED_ARG_KIND(name, t)                                                                      \
-    { NULL, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t, NULL, NULL }
+    { NULL, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t, NULL, NULL, \
+      name##_take_##t }
 
 #define RED_ARG_LANES 32
 static inline int64_t red_padded(int64_t bytes) {

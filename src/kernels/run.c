@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Runs of unit stride through the assembly reductions. In: a row of kernels.def and a run; out: the
+// state that the steps of kern.h, leaf by leaf, would leave (or an equal one where order does not
+// show).
+//
+// The kernels take whole units only. What is left goes through the C steps: for trees the last
+// leaf, pushed behind the others, for the rest up to 511 bytes of elements. An arg-reduction finds
+// the best value of a block with the kernel of the plain extreme and looks for its place only if it
+// beats what was best so far, which in data of any order happens a logarithm of times; so it costs
+// little over the extreme.
+#include "reduce/reduce.h"
+
+#define RED(red, dtype, from, how, isa, symbol) extern kern_red_units symbol;
+#include "kernels.def"
+
+enum { // dtypes as kernels.def spells them
+    RED_T_bool = WEFT_BOOL,
+    RED_T_i8 = WEFT_I8,
+    RED_T_i16 = WEFT_I16,
+    RED_T_i32 = WEFT_I32,
+    RED_T_i64 = WEFT_I64,
+    RED_T_u8 = WEFT_U8,
+    RED_T_u16 = WEFT_U16,
+    RED_T_u32 = WEFT_U32,
+    RED_T_u64 = WEFT_U64,
+    RED_T_f32 = WEFT_F32,
+    RED_T_f64 = WEFT_F64
+};
+static const struct kern_red_row rows[] = {
+#define RED(red, dtype, from, how, isa, symbol)                                                    \
+    {KERN_##red,                                                                                   \
+     (weft_dtype)RED_T_##dtype,                                                                    \
+     (weft_dtype)RED_T_##from,                                                                     \
+     KERN_RED_##how,                                                                               \
+     KERN_##isa,                                                                                   \
+     #symbol,                                                                                      \
+     symbol},
+#include "kernels.def"
+    {KERN_RED__N, WEFT_DTYPE__N, WEFT_DTYPE__N, KERN_RED_TREE, KERN_ISA__N, NULL, NULL}, // the end
+};
+
+const struct kern_red_row *kern_red_rows(size_t *n) {
+    *n = COUNT_OF(rows) - 1;
+    return rows;
+}
+
+const struct kern_red_row *kern_red_find(enum kern_red r, weft_dtype t, weft_dtype from,
+                                         enum kern_isa isa) {
+    const struct kern_red_row *best = NULL;
+    for (size_t i = 0; i + 1 < COUNT_OF(rows); i++) {
+        const struct kern_red_row *w = &rows[i];
+        if (w->red != r || w->dtype != t || w->from != from || w->isa > isa) continue;
+        if (!best || w->isa > best->isa) best = w;
+    }
+    return best;
+}
+
+// ---- trees
+// ---------------------------------------------------------------------------------------- the last
+// elements, fewer than a leaf, converted if need be
+static void push_rest(const struct kern_red_row *w, void *stack, const void *x, int64_t n,
+                      uint64_t leaf) {
+    double wide[KERN_RED_RUN];
+    const int lanes = kern_red_lanes(w->dtype);
+    if (w->from != w->dtype) {
+        for (int64_t i = 0; i < n; i++) {
+            float f;
+            memcpy(&f, (const char *)x + 4 * i, sizeof f);
+            wide[i] = (double)f;
+        }
+        x = wide;
+    }
+    kern_red_begin(w->red, w->dtype, kern_red_slot(w->red, w->dtype, stack, lanes, leaf), x, n, 0);
+    kern_red_carry(w->red, w->dtype, stack, lanes, leaf);
+}
+
+static void run_tree(const struct kern_red_row *w, void *total, const char *x, int64_t n,
+                     void *stack) {
+    const int64_t leaves = n / KERN_RED_RUN, rest = n % KERN_RED_RUN;
+    if (leaves) w->fn(stack, x, (size_t)leaves);
+    if (rest)
+        push_rest(w, stack, x + (n - rest) * (int64_t)dtype_size(w->from), rest, (uint64_t)leaves);
+    kern_red_flush(w->red, w->dtype, stack, total, kern_red_lanes(w->dtype),
+                   (uint64_t)(leaves + (rest != 0)));
+}
+
+// ---- any order
+// ------------------------------------------------------------------------------------
+enum { UNIT = 512 };
+
+static int64_t element(weft_dtype t, const char *p) {
+    switch (t) {
+    case WEFT_I8: return *(const int8_t *)p;
+    case WEFT_U8: return *(const uint8_t *)p;
+    case WEFT_BOOL: return *(const uint8_t *)p != 0;
+    default: break;
+    }
+    int32_t v = 0;
+    memcpy(&v, p, dtype_size(t));
+    return t == WEFT_I16 ? (int16_t)v : t == WEFT_U32 ? (int64_t)(uint32_t)v : v;
+}
+
+// Widening sums: the kernels see bytes as unsigned and 16 bits as signed, so many elements n of the
+// other kind are off by a constant; the rest of the run is added one by one.
+static void widen_rest(const struct kern_red_row *w, void *lanes, const char *x, int64_t done,
+                       int64_t n) {
+    const int64_t size = (int64_t)dtype_size(w->from);
+    uint64_t sum;
+    memcpy(&sum, lanes, sizeof sum);
+    if (w->from == WEFT_I8) sum -= (uint64_t)done * 128;
+    if (w->from == WEFT_U16) sum += (uint64_t)done * 32768;
+    for (int64_t i = done; i < n; i++)
+        sum += (uint64_t)element(w->from, x + i * size);
+    memcpy(lanes, &sum, sizeof sum);
+}
+
+static void run_flat(const struct kern_red_row *w, void *lanes, const char *x, int64_t n) {
+    const int64_t size = (int64_t)dtype_size(w->from), units = n * size / UNIT;
+    int64_t done = units * (UNIT / size);
+    if (units)
+        w->fn(lanes, x, (size_t)units);
+    else
+        kern_red_identity(w->red, w->dtype, lanes, kern_red_lanes(w->dtype));
+    if (w->from != w->dtype) {
+        widen_rest(w, lanes, x, done, n);
+        return;
+    }
+    for (; done < n; done += KERN_RED_RUN)
+        kern_red_leaf(w->red, w->dtype, lanes, x + done * size, MIN_OF(n - done, KERN_RED_RUN), 0);
+}
+
+// ---- arg-reductions
+// -------------------------------------------------------------------------------
+enum {
+    SEARCH = 16 << 10
+}; // bytes of a block: it is in the first cache when its best is looked for
+
+static enum kern_red extreme_of(enum kern_red r) {
+    static const enum kern_red plain[] = {KERN_MIN, KERN_MAX, KERN_FMIN, KERN_FMAX};
+    return plain[r - KERN_ARGMIN];
+}
+
+// The best of n elements and its lane: one element whose index is not known yet.
+static void run_best(const struct kern_red_row *w, void *lanes, const char *x, int64_t n,
+                     int64_t first) {
+    const enum kern_red plain = extreme_of(w->red);
+    const weft_dtype t = w->dtype;
+    const struct red_kind *arg = kern_red_kind(w->red, t);
+    const int64_t size = (int64_t)dtype_size(t), block = SEARCH / size;
+    _Alignas(64) char values[512], seen[8];
+    struct kern_red_row best = *w;
+    best.red = plain;
+    kern_red_identity(w->red, t, lanes, RED_ARG_LANES);
+    for (int64_t i = 0; i < n; i += block) {
+        const int64_t take = MIN_OF(n - i, block);
+        run_flat(&best, values, x + i * size, take);
+        kern_red_fold(plain, t, values, seen);
+        arg->take(lanes, seen, x + i * size, take, first + i);
+    }
+}
+
+void kern_red_run(const struct kern_red_row *row, void *lanes, const void *x, int64_t n,
+                  int64_t first, void *stack) {
+    switch (row->how) {
+    case KERN_RED_TREE: run_tree(row, lanes, x, n, stack); return;
+    case KERN_RED_FLAT: run_flat(row, lanes, x, n); return;
+    case KERN_RED_BEST: run_best(row, lanes, x, n, first); return;
+    }
+}
