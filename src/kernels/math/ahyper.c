@@ -15,6 +15,7 @@
 #include "log.h"
 
 #define AHYPER_FAR 0x1p500
+#define HALF_INVERSE 0x7fce600000000000u // less the bits of r: those of 1 / (2 r), within 6 %
 
 static __attribute__((noinline)) vd log_twice(vd x) {
     struct log_parts a = log_split(x, &log_natural);
@@ -24,35 +25,47 @@ static __attribute__((noinline)) vd log_twice(vd x) {
     return s.hi + s.lo;
 }
 
+// asinh where |x| is small enough to square, and log 2|x| elsewhere
 RECIPE_FN vd asinh_one(vd x) {
     vd a = abs_d(x);
-    struct ddv s = prod_d(a, a), d = fast_sum_d(sqrt_d(1.0 + s.hi), VD(1.0));
-    struct ddv q = div_dd(s, d), v = fast_sum_d(a, q.hi), l = log1p_dd(v.hi, v.lo + q.lo);
+    struct ddv p = prod_d(a, a), d = fast_sum_d(sqrt_d(1.0 + p.hi), VD(1.0));
+    vd inv = 1.0 / d.hi, q = p.hi * inv, rest = fma_d(-q, d.lo, fma_d(-q, d.hi, p.hi) + p.lo);
+    struct ddv v = fast_sum_d(a, q), l = log1p_dd(v.hi, fma_d(rest, inv, v.lo));
     vd y = l.hi + l.lo;
-    if (any_lt_d(AHYPER_FAR, a)) y = lt_d(AHYPER_FAR, a, log_twice(a), y);
-    return sign_d(lt_d(a, __builtin_inf(), abs_d(y), a + a), x);
+    if (any_eq_d(lt_d(a, AHYPER_FAR, 1.0, 0.0), 0.0))
+        y = lt_d(a, AHYPER_FAR, y, lt_d(a, __builtin_inf(), log_twice(a), a + a));
+    return sign_d(y, x);
 }
 VKERNEL1(asinh, f64, asinh_one)
 
+// The root's remainder is divided by twice the root, of which three bits will do.
 RECIPE_FN vd acosh_one(vd x) {
-    struct ddv t = fast_sum_d(x, VD(-1.0)), u = sum_d(t.hi, VD(2.0)), p = prod_d(t.hi, u.hi);
-    p.lo = fma_d(t.hi, u.lo + t.lo, fma_d(t.lo, u.hi, p.lo));
-    vd r = sqrt_d(p.hi);
-    vd rl = (fma_d(-r, r, p.hi) + p.lo) * (0.5 / lt_d(0.0, r, r, 1.0));
-    struct ddv v = sum_d(t.hi, r), l = log1p_dd(v.hi, v.lo + (t.lo + rl));
+    vd t = x - 1.0;
+    struct ddv u = fast_sum_d(x, VD(1.0)), p = prod_d(t, u.hi);
+    p.lo = fma_d(t, u.lo, p.lo);
+    vd r = sqrt_d(p.hi), half = from_u(HALF_INVERSE - bits_d(r));
+    struct ddv v = fast_sum_d(r, t);
+    v.lo = fma_d(fma_d(-r, r, p.hi) + p.lo, half, v.lo);
+    struct ddv l = log1p_dd(v.hi, v.lo);
     vd y = l.hi + l.lo;
-    if (any_lt_d(AHYPER_FAR, x)) y = lt_d(AHYPER_FAR, x, log_twice(x), y);
-    y = lt_d(x, __builtin_inf(), y, x + x);
-    return lt_d(x, 1.0, __builtin_nan(""), y);
+    vd fine = le_d(1.0, x, lt_d(x, AHYPER_FAR, 1.0, 0.0), 0.0);
+    if (any_eq_d(fine, 0.0)) {
+        y = lt_d(x, AHYPER_FAR, y, lt_d(x, __builtin_inf(), log_twice(x), x + x));
+        y = lt_d(x, 1.0, __builtin_nan(""), y);
+    }
+    return y;
 }
 VKERNEL1(acosh, f64, acosh_one)
 
 RECIPE_FN vd atanh_one(vd x) {
     vd a = abs_d(x);
-    struct ddv d = fast_sum_d(VD(1.0), -a), n = {2.0 * a, VD(0.0)};
-    struct ddv q = div_dd(n, d), v = fast_sum_d(q.hi, q.lo), l = log1p_dd(v.hi, v.lo);
-    vd y = abs_d(0.5 * (l.hi + l.lo));
-    y = lt_d(a, 1.0, y, eq_d(a, 1.0, __builtin_inf(), __builtin_nan("")));
+    struct ddv d = fast_sum_d(VD(1.0), -a);
+    vd n = a + a, inv = 1.0 / d.hi, q = n * inv;
+    vd rest = fma_d(-q, d.lo, fma_d(-q, d.hi, n));
+    struct ddv l = log1p_dd(q, rest * inv);
+    vd y = 0.5 * (l.hi + l.lo);
+    if (any_eq_d(lt_d(a, 1.0, 1.0, 0.0), 0.0))
+        y = lt_d(a, 1.0, y, eq_d(a, 1.0, __builtin_inf(), __builtin_nan("")));
     return sign_d(y, x);
 }
 VKERNEL1(atanh, f64, atanh_one)

@@ -13,6 +13,7 @@
 #include "log_f32.h"
 
 #define AHYPER_FAR 0x1p60f
+#define HALF_INVERSE 0x7e730000u // less the bits of r: those of 1 / (2 r), within 6 %
 
 static __attribute__((noinline)) vs log_twice(vs x) {
     struct logs_parts a = logs_split(x, 1.0f, &logs_natural);
@@ -20,35 +21,47 @@ static __attribute__((noinline)) vs log_twice(vs x) {
     return s.hi + s.lo;
 }
 
+// asinh where |x| is small enough to square, and log 2|x| elsewhere
 RECIPE_FN vs asinh_one(vs x) {
     vs a = abs_s(x);
-    struct sdv s = prod_s(a, a), d = fast_sum_s(sqrt_s(1.0f + s.hi), VS(1.0f));
-    struct sdv q = div_sd(s, d), v = fast_sum_s(a, q.hi), l = log1ps_dd(v.hi, v.lo + q.lo);
+    struct sdv p = prod_s(a, a), d = fast_sum_s(sqrt_s(1.0f + p.hi), VS(1.0f));
+    vs inv = 1.0f / d.hi, q = p.hi * inv, rest = fma_s(-q, d.lo, fma_s(-q, d.hi, p.hi) + p.lo);
+    struct sdv v = fast_sum_s(a, q), l = log1ps_dd(v.hi, fma_s(rest, inv, v.lo));
     vs y = l.hi + l.lo;
-    if (any_lt_s(AHYPER_FAR, a)) y = lt_s(AHYPER_FAR, a, log_twice(a), y);
-    return sign_s(lt_s(a, __builtin_inff(), abs_s(y), a + a), x);
+    if (any_eq_s(lt_s(a, AHYPER_FAR, 1.0f, 0.0f), 0.0f))
+        y = lt_s(a, AHYPER_FAR, y, lt_s(a, __builtin_inff(), log_twice(a), a + a));
+    return sign_s(y, x);
 }
 VKERNEL1(asinh, f32, asinh_one)
 
+// The root's remainder is divided by twice the root, of which three bits will do.
 RECIPE_FN vs acosh_one(vs x) {
-    struct sdv t = fast_sum_s(x, VS(-1.0f)), u = sum_s(t.hi, VS(2.0f)), p = prod_s(t.hi, u.hi);
-    p.lo = fma_s(t.hi, u.lo + t.lo, fma_s(t.lo, u.hi, p.lo));
-    vs r = sqrt_s(p.hi);
-    vs rl = (fma_s(-r, r, p.hi) + p.lo) * (0.5f / lt_s(0.0f, r, r, 1.0f));
-    struct sdv v = sum_s(t.hi, r), l = log1ps_dd(v.hi, v.lo + (t.lo + rl));
+    vs t = x - 1.0f;
+    struct sdv u = fast_sum_s(x, VS(1.0f)), p = prod_s(t, u.hi);
+    p.lo = fma_s(t, u.lo, p.lo);
+    vs r = sqrt_s(p.hi), half = from_w(HALF_INVERSE - bits_s(r));
+    struct sdv v = fast_sum_s(r, t);
+    v.lo = fma_s(fma_s(-r, r, p.hi) + p.lo, half, v.lo);
+    struct sdv l = log1ps_dd(v.hi, v.lo);
     vs y = l.hi + l.lo;
-    if (any_lt_s(AHYPER_FAR, x)) y = lt_s(AHYPER_FAR, x, log_twice(x), y);
-    y = lt_s(x, __builtin_inff(), y, x + x);
-    return lt_s(x, 1.0f, __builtin_nanf(""), y);
+    vs fine = le_s(1.0f, x, lt_s(x, AHYPER_FAR, 1.0f, 0.0f), 0.0f);
+    if (any_eq_s(fine, 0.0f)) {
+        y = lt_s(x, AHYPER_FAR, y, lt_s(x, __builtin_inff(), log_twice(x), x + x));
+        y = lt_s(x, 1.0f, __builtin_nanf(""), y);
+    }
+    return y;
 }
 VKERNEL1(acosh, f32, acosh_one)
 
 RECIPE_FN vs atanh_one(vs x) {
     vs a = abs_s(x);
-    struct sdv d = fast_sum_s(VS(1.0f), -a), n = {2.0f * a, VS(0.0f)};
-    struct sdv q = div_sd(n, d), v = fast_sum_s(q.hi, q.lo), l = log1ps_dd(v.hi, v.lo);
-    vs y = abs_s(0.5f * (l.hi + l.lo));
-    y = lt_s(a, 1.0f, y, eq_s(a, 1.0f, __builtin_inff(), __builtin_nanf("")));
+    struct sdv d = fast_sum_s(VS(1.0f), -a);
+    vs n = a + a, inv = 1.0f / d.hi, q = n * inv;
+    vs rest = fma_s(-q, d.lo, fma_s(-q, d.hi, n));
+    struct sdv l = log1ps_dd(q, rest * inv);
+    vs y = 0.5f * (l.hi + l.lo);
+    if (any_eq_s(lt_s(a, 1.0f, 1.0f, 0.0f), 0.0f))
+        y = lt_s(a, 1.0f, y, eq_s(a, 1.0f, __builtin_inff(), __builtin_nanf("")));
     return sign_s(y, x);
 }
 VKERNEL1(atanh, f32, atanh_one)

@@ -38,15 +38,16 @@ RECIPE_FN vd log10_one(vd x) {
     return any_lt_d(x, LOG_MIN) ? log10_tiny(x, y) : y;
 }
 
+static __attribute__((noinline)) vd log1p_rare(vd x, vd y) {
+    y = lt_d(x, LOG1P_FAR, y, log_far(x));
+    y = eq_d(x, -1.0, -__builtin_inf(), y);
+    return lt_d(x, -1.0, __builtin_nan(""), y);
+}
 RECIPE_FN vd log1p_one(vd x) {
     struct ddv s = log1p_dd(x, VD(0.0));
     vd y = sign_d(s.hi + s.lo, x); // for -0; elsewhere the signs agree
-    y = lt_d(x, __builtin_inf(), y, x + x);
-    if (any_lt_d(x, -0x1.fffffffffffffp-1)) {
-        y = eq_d(x, -1.0, -__builtin_inf(), y);
-        y = lt_d(x, -1.0, __builtin_nan(""), y);
-    }
-    return y;
+    vd fine = lt_d(-1.0, x, lt_d(x, LOG1P_FAR, 1.0, 0.0), 0.0);
+    return any_eq_d(fine, 0.0) ? log1p_rare(x, y) : y;
 }
 
 VKERNEL1(log, f64, log_one)

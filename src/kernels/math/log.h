@@ -75,14 +75,17 @@ RECIPE_FN struct log_parts log_split(vd x, const struct log_table *t) {
     struct ddv p = prod_d(m, c);
     return (struct log_parts){w, k, p.hi - 1.0, p.lo};
 }
-// With a correction xl, at most half an ulp of x; r takes in the leading part of it.
-RECIPE_FN struct log_parts log_split2(vd x, vd xl, const struct log_table *t) {
-    vu u = bits_d(x), d = u - LOG_OFF, i = d >> 48, e = d & 0xfff0000000000000u;
+// log(1 + x + xl), |xl| at most about an ulp of x: u = 1 + x with its error, c scaled instead of u, and r takes in
+// the leading part of what is left. -1 < x < 2^1000.
+RECIPE_FN struct log_parts log_split1p(vd x, vd xl, const struct log_table *t) {
+    vd u = 1.0 + x, more = lt_d(x, 1.0, 1.0, x), less = lt_d(x, 1.0, x, 1.0);
+    vd ul = (less - (u - more)) + xl;
+    vu d = bits_d(u) - LOG_OFF, i = d >> 48;
     vd k = from_u(((d + (1024ul << 52)) >> 52) | 0x4330000000000000u) - (0x1p52 + 1024);
-    vd m = from_u(u - e), ml = xl * from_u(0x4000000000000000u - e) * 0.5; // k may be 1024
-    vd c = lut16_d(t->c, i), w = fma_d(k, t->two, lut16_d(t->minus_log_c, i));
-    struct ddv p = prod_d(m, c);
-    struct ddv r = fast_sum_d(p.hi - 1.0, fma_d(ml, c, p.lo)); // the first is 0 or the larger
+    vd c = from_u(bits_d(lut16_d(t->c, i)) - (d & 0xfff0000000000000u));
+    vd w = fma_d(k, t->two, lut16_d(t->minus_log_c, i));
+    struct ddv p = prod_d(u, c);
+    struct ddv r = fast_sum_d(p.hi - 1.0, fma_d(ul, c, p.lo)); // the first is 0 or the larger
     return (struct log_parts){w, k, r.hi, r.lo};
 }
 
@@ -116,9 +119,14 @@ RECIPE_FN struct ddv log_join_base(struct log_parts a, const struct log_table *t
     return (struct ddv){s.hi, fma_d(y, t->inv, lo)};
 }
 
-// log(1 + x + xl), |xl| at most about an ulp of x; 1 + x + xl > 0
+// log(1 + x + xl), |xl| at most about an ulp of x; -1 < x < 2^1000
 RECIPE_FN struct ddv log1p_dd(vd x, vd xl) {
-    struct ddv u = sum_d(VD(1.0), x);
-    return log_join(log_split2(u.hi, u.lo + xl, &log_natural));
+    return log_join(log_split1p(x, xl, &log_natural));
+}
+#define LOG1P_FAR 0x1p1000 // from here on log x
+
+RECIPE_FN vd log_far(vd x) { // x from 1 to inf, or NaN
+    struct ddv s = log_join(log_split(x, &log_natural));
+    return lt_d(x, __builtin_inf(), s.hi + s.lo, x + x);
 }
 #endif

@@ -36,15 +36,16 @@ RECIPE_FN vs log10_one(vs x) {
     return any_lt_s(x, LOGS_MIN) ? log10_tiny(x, y) : y;
 }
 
+static __attribute__((noinline)) vs log1p_rare(vs x, vs y) {
+    y = lt_s(x, LOG1PS_FAR, y, logs_far(x));
+    y = eq_s(x, -1.0f, -__builtin_inff(), y);
+    return lt_s(x, -1.0f, __builtin_nanf(""), y);
+}
 RECIPE_FN vs log1p_one(vs x) {
     struct sdv s = log1ps_dd(x, VS(0.0f));
     vs y = sign_s(s.hi + s.lo, x); // for -0; elsewhere the signs agree
-    y = lt_s(x, __builtin_inff(), y, x + x);
-    if (any_lt_s(x, -0x1.fffffep-1f)) {
-        y = eq_s(x, -1.0f, -__builtin_inff(), y);
-        y = lt_s(x, -1.0f, __builtin_nanf(""), y);
-    }
-    return y;
+    vs fine = lt_s(-1.0f, x, lt_s(x, LOG1PS_FAR, 1.0f, 0.0f), 0.0f);
+    return any_eq_s(fine, 0.0f) ? log1p_rare(x, y) : y;
 }
 
 VKERNEL1(log, f32, log_one)

@@ -70,15 +70,16 @@ RECIPE_FN struct logs_parts logs_split(vs x, float shift, const struct logs_tabl
     vs w = fma_s(k, t->two, lut16_s(t->head, i)), wl = fma_s(k, t->two_tail, lut16_s(t->tail, i));
     return (struct logs_parts){w, wl, fma_s(m, lut16_s(logs_c, i), -1.0f), VS(0.0f)};
 }
-// with a correction xl, at most half an ulp of x; natural logarithm
-RECIPE_FN struct logs_parts logs_split2(vs x, vs xl) {
+// log(1 + x + xl), |xl| at most about an ulp of x, natural: c scaled instead of u = 1 + x. -1 < x < 2^100
+RECIPE_FN struct logs_parts logs_split1p(vs x, vs xl) {
     const struct logs_table *t = &logs_natural;
-    vw u = bits_s(x), d = u - LOGS_OFF, i = d >> 19, e = d & 0xff800000u;
+    vs u = 1.0f + x, more = lt_s(x, 1.0f, 1.0f, x), less = lt_s(x, 1.0f, x, 1.0f);
+    vs ul = (less - (u - more)) + xl;
+    vw d = bits_s(u) - LOGS_OFF, i = d >> 19;
     vs k = from_w(((d + (128u << 23)) >> 23) | 0x4b000000u) - (0x1p23f + 128.0f);
-    vs m = from_w(u - e), c = lut16_s(logs_c, i);
+    vs c = from_w(bits_s(lut16_s(logs_c, i)) - (d & 0xff800000u));
     vs w = fma_s(k, t->two, lut16_s(t->head, i)), wl = fma_s(k, t->two_tail, lut16_s(t->tail, i));
-    vs ml = xl * from_w(0x40000000u - e) * 0.5f;           // k may be 128
-    struct sdv r = fast_sum_s(fma_s(m, c, -1.0f), ml * c); // the first is 0 or the larger
+    struct sdv r = fast_sum_s(fma_s(u, c, -1.0f), ul * c); // the first is 0 or the larger
     return (struct logs_parts){w, wl, r.hi, r.lo};
 }
 
@@ -101,12 +102,16 @@ RECIPE_FN struct sdv logs_join_base(struct logs_parts a, const struct logs_table
     vs lo = s.lo + (a.wl + fma_s(a.r, t->inv_tail, p.lo));
     return (struct sdv){s.hi, fma_s(a.r * a.r * logs_q(a.r), t->inv, lo)};
 }
-// log(1 + x + xl), |xl| at most about an ulp of x; 1 + x + xl > 0
+// log(1 + x + xl), |xl| at most about an ulp of x; -1 < x < 2^100
 RECIPE_FN struct sdv log1ps_dd(vs x, vs xl) {
-    struct sdv u = sum_s(VS(1.0f), x);
-    struct logs_parts a = logs_split2(u.hi, u.lo + xl);
-    struct sdv s = logs_join(a);
-    s.lo = s.lo + fma_s(-a.r, a.rl, a.rl);
-    return s;
+    struct logs_parts a = logs_split1p(x, xl);
+    a.wl = a.wl + a.rl;
+    return logs_join(a);
+}
+#define LOG1PS_FAR 0x1p100f // from here on log x
+
+RECIPE_FN vs logs_far(vs x) { // x from 1 to inf, or NaN
+    struct sdv s = logs_join(logs_split(x, 0.0f, &logs_natural));
+    return lt_s(x, __builtin_inff(), s.hi + s.lo, x + x);
 }
 #endif

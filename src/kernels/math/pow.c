@@ -1,58 +1,75 @@
 // SPDX-License-Identifier: MIT
 // pow, f64 and f32: x^y = e^(y log |x|), with the sign of an odd power.
 //
-// f64: an error of y log x is one of the result, up to 745 times larger than relative; so log x is
-// had to 2^-67. On top of log.h: the table's rounding as a third column; r, r^2 / 2 and r^3 / 3 in
-// head and tail, summed exactly from the largest; r^4 q(r), q of degree 8 (minimax, 2^-77). f32:
-// the same path in plain doubles with shorter polynomials, 2^-40 for the logarithm and 2^-36 for
-// the exponential. Zeros, infinities, NaN, subnormal x, and results outside the normal numbers
-// leave the main line for a vector that holds one. They follow C Annex F: x^0 = 1^y = 1 even for
-// NaN, (-1)^(+-inf) = 1, ...
+// f64: an error of y log x is one of the result, up to 745 times larger than relative; so log x is had to 2^-65.
+//
+//     x = 2^k m,  0.703 <= m < 1.406,   log x = k log 2 - log c + log(1 + r),   r = m c - 1
+//
+// c, one of 16 near 1/m, has so few bits that r is exact in one FMA, |r| < 0.0343; -log c and log 2 come in head (a
+// multiple of 2^-43) and tail. log(1 + r) = r + r^2 (-1/2 + r/3 + r^2 q(r)): the bracket in head and tail, its
+// product with r^2 exact, q of degree 8 (minimax, 2^-70). f32: the same path in plain doubles with shorter
+// polynomials, 2^-36 for the logarithm and 2^-28 for the exponential. Zeros, infinities, NaN, subnormal x, and
+// results outside the normal numbers leave the main line for a vector that holds one. They follow C Annex F:
+// x^0 = 1^y = 1 even for NaN, (-1)^(+-inf) = 1, ...
 // Largest errors seen: f64 0.536 ULP at 0x1.fd74db4c41d1ep-1, 0x1.31d91fea6c3e3p+15; f32 0.5005 at 0x1.8d4152p-7,
 // 0x1.325204p+2.
 #include "exp.h"
 #include "log.h"
 
-// What the table's -log c lacks.
-static const double log_table_tail[16] = {-0x1.c2e015b709b48p-66, 0x1.f509745ea3bd6p-67,
-                                          0x1.21a18acfe6f5cp-69,  0x1.732106ae2c67bp-67,
-                                          -0x1.5d8c34b1ec33ap-67, -0x1.109425b026226p-69,
-                                          -0x1.9233621471bdbp-68, -0x1.f1f7c3fd4c90fp-66,
-                                          0x1.2c45db05a3c0ep-65,  0x0p0,
-                                          0x1.73b7f0b936a93p-66,  -0x1.3eda97fa232b5p-68,
-                                          0x1.5434c6bcf3d53p-67,  0x1.74c5b9ff393f9p-68,
-                                          0x1.789c2e12c67f0p-67,  -0x1.1b440ffbac10ap-66};
+static const double pow_c[16] = {0x1.6p0,   0x1.58p0, 0x1.48p0,  0x1.38p0, 0x1.3p0,   0x1.28p0,
+                                 0x1.18p0,  0x1.1p0,  0x1.08p0,  0x1p0,    0x1.ep-1,  0x1.c8p-1,
+                                 0x1.bp-1,  0x1.98p-1, 0x1.88p-1, 0x1.7p-1};
+static const double pow_head[16] = { // -log c
+    -0x1.4618bc21c6p-2, -0x1.2e8e2bae12p-2, -0x1.fb9186d5e4p-3, -0x1.9525a9cf45p-3,
+    -0x1.5ff3070a79p-3, -0x1.29552f81ffp-3, -0x1.6f0d28ae56p-4, -0x1.f0a30c0118p-5,
+    -0x1.f829b0e78p-6,  0x0p0,              0x1.08598b59e4p-4,  0x1.da72763844p-4,
+    0x1.5bf406b544p-3,  0x1.d1037f2656p-3,  0x1.1178e8227e8p-2, 0x1.522ae0738ap-2};
+static const double pow_tail[16] = {
+    0x1.3d82f484c84ccp-46,  0x1.67b1e99b72bd8p-45,  0x1.d572aab993c87p-47,  -0x1.ad1d904c1d4e3p-45,
+    -0x1.e9e439f105039p-46, -0x1.48d301771c408p-45, -0x1.69737c93373dap-45, 0x1.d599e83368e91p-45,
+    -0x1.980267c7e09e4p-45, 0x0p0,                  -0x1.7e5dd7009902cp-46, 0x1.a89401fa71733p-46,
+    -0x1.27023eb68981cp-46, -0x1.84a7e75b6f6e4p-47, -0x1.c210e63a5f01cp-45, 0x1.ebe708164c759p-45};
+#define POW_OFF 0x3fe6800000000000u // bits of the least m
+#define THIRD 0x1.5555555555555p-2
+#define THIRD_TAIL 0x1.5555555555555p-56
 
 // (log(1+r) - r + r^2/2 - r^3/3) / r^4
 RECIPE_FN vd pow_q(vd r) {
-    vd q = fma_d(r, -0x1.56048d274cc97p-4, 0x1.74fdd65e84164p-4);
-    q = fma_d(r, q, -0x1.999974e667d54p-4);
-    q = fma_d(r, q, 0x1.c71c56781058p-4);
-    q = fma_d(r, q, -0x1.000000018bfeep-3);
-    q = fma_d(r, q, 0x1.249249256e11fp-3);
-    q = fma_d(r, q, -0x1.55555555554aap-3);
-    q = fma_d(r, q, 0x1.999999999995ep-3);
-    return fma_d(r, q, -0.25);
+    vd q = fma_d(r, -0x1.563fab380cc2fp-4, 0x1.753431cae9d7cp-4);
+    q = fma_d(r, q, -0x1.999957fadb84cp-4);
+    q = fma_d(r, q, 0x1.c71c40e0b02c9p-4);
+    q = fma_d(r, q, -0x1.00000003b27c3p-3);
+    q = fma_d(r, q, 0x1.24924926a12c6p-3);
+    q = fma_d(r, q, -0x1.5555555555332p-3);
+    q = fma_d(r, q, 0x1.99999999998dap-3);
+    return fma_d(r, q, -0x1p-2);
 }
 
-// log x + shift log 2 to 2^-67; x positive and normal
+// x = 2^k m; i chooses c
+struct pow_parts {
+    vd k, r;
+    vu i;
+};
+RECIPE_FN struct pow_parts pow_reduce(vd x) {
+    vu u = bits_d(x), d = u - POW_OFF, i = d >> 48;
+    vd k = from_u(((d + (1024ul << 52)) >> 52) | 0x4330000000000000u) - (0x1p52 + 1024);
+    vd m = from_u(u - (d & 0xfff0000000000000u));
+    return (struct pow_parts){k, fma_d(m, lut16_d(pow_c, i), -1.0), i};
+}
+
+// log x + shift log 2 to 2^-65, the tail below 2^-33 of the head; x positive and normal
 RECIPE_FN struct ddv pow_log(vd x, vd shift) {
-    vu u = bits_d(x), d = u - LOG_OFF, i = d >> 48;
-    vd k = from_u(((d + (1024ul << 52)) >> 52) | 0x4330000000000000u) - (0x1p52 + 1024) + shift;
-    vd m = from_u(u - (d & 0xfff0000000000000u)), c = lut16_d(log_natural.c, i);
-    vd w = fma_d(k, log_natural.two, lut16_d(log_natural.minus_log_c, i));
-    vd wl = fma_d(k, log_natural.two_tail, lut16_d(log_table_tail, i));
-    struct ddv p = prod_d(m, c), r = fast_sum_d(p.hi - 1.0, p.lo);
-    struct ddv s = prod_d(r.hi, r.hi), t = prod_d(r.hi, s.hi);
-    s.lo = fma_d(r.hi + r.hi, r.lo, s.lo);
-    t.lo = t.lo + fma_d(r.hi, s.lo, r.lo * s.hi);
-    struct ddv h = prod_d(t.hi, VD(0x1.5555555555555p-2));
-    h.lo = fma_d(t.lo, 0x1.5555555555555p-2, fma_d(t.hi, 0x1.5555555555555p-56, h.lo));
-    struct ddv a = fast_sum_d(w, r.hi), b = fast_sum_d(a.hi, -0.5 * s.hi),
-               e = fast_sum_d(b.hi, h.hi);
-    vd lo = fma_d(s.hi * s.hi, pow_q(r.hi), fma_d(-0.5, s.lo, wl) + r.lo);
-    lo = lo + ((a.lo + b.lo) + (e.lo + h.lo));
-    return fast_sum_d(e.hi, lo);
+    struct pow_parts a = pow_reduce(x);
+    vd k = a.k + shift, r = a.r;
+    vd w = fma_d(k, log_natural.two, lut16_d(pow_head, a.i));
+    vd wl = fma_d(k, log_natural.two_tail, lut16_d(pow_tail, a.i));
+    struct ddv s = prod_d(r, r);
+    vd b = r * THIRD, bl = fma_d(r, THIRD_TAIL, fma_d(r, THIRD, -b));
+    bl = fma_d(s.hi, pow_q(r), bl);
+    struct ddv h = fast_sum_d(VD(-0.5), b), p = prod_d(s.hi, h.hi);
+    p.lo = fma_d(s.lo, h.hi, fma_d(s.hi, h.lo + bl, p.lo));
+    struct ddv v = fast_sum_d(w, r), e = fast_sum_d(v.hi, p.hi);
+    return (struct ddv){e.hi, (v.lo + e.lo) + (p.lo + wl)};
 }
 
 struct pow_result {
@@ -114,20 +131,16 @@ VKERNEL2(pow, f64, pow_one)
 // ---- f32 through doubles
 // --------------------------------------------------------------------------------
 RECIPE_FN vd pow_wide_one(vd x, vd y) {
-    vu u = bits_d(abs_d(x)), d = u - LOG_OFF, i = d >> 48;
-    vd k = from_u(((d + (1024ul << 52)) >> 52) | 0x4330000000000000u) - (0x1p52 + 1024);
-    vd r = fma_d(from_u(u - (d & 0xfff0000000000000u)), lut16_d(log_natural.c, i), -1.0);
-    vd w = fma_d(k, 0x1.62e42fefa39efp-1, lut16_d(log_natural.minus_log_c, i));
-    vd q = fma_d(r, 0x1.24ec9988c77f5p-3, -0x1.559de441bf65bp-3);
-    q = fma_d(r, q, 0x1.99999018a34edp-3);
-    q = fma_d(r, q, -0x1.fffffbe3948dbp-3);
-    q = fma_d(r, q, 0x1.555555556a89fp-2);
-    q = fma_d(r, q, -0.5);
+    struct pow_parts l = pow_reduce(abs_d(x));
+    vd r = l.r, w = fma_d(l.k, 0x1.62e42fefa39efp-1, lut16_d(pow_head, l.i));
+    vd q = fma_d(r, -0x1.55dd386c66382p-3, 0x1.9a087f2e072a2p-3);
+    q = fma_d(r, q, -0x1.ffffece119613p-3);
+    q = fma_d(r, q, 0x1.55555121f13c3p-2);
+    q = fma_d(r, q, -0x1.000000001c85dp-1);
     vd z = y * (w + fma_d(r * r, q, r)); // y log |x|
     vd zc = lt_d(z, -200.0, -200.0, lt_d(200.0, z, 200.0, z));
     vd m = fma_d(zc, EXP_16_LN2, EXP_MAGIC), t = fma_d(m - EXP_MAGIC, -EXP_LN2_16, zc);
-    vd e = fma_d(t, 0x1.5555555555555p-5, 0x1.5555555555555p-3);
-    e = fma_d(t, e, 0.5);
+    vd e = fma_d(t, 0x1.55576290c493cp-3, 0x1.0001484520b78p-1);
     vu n = bits_d(m);
     vd head = lut16_d(exp_head, n);
     e = exp_scaled(fma_d(head, fma_d(t * t, e, t), head), exp_scale(n));

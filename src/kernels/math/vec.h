@@ -154,6 +154,18 @@ CMP(eq, ==)
 #define all_lt_d(a, b) __builtin_expect(lt_all_vd(VD(a), VD(b)), 1)
 #define all_lt_s(a, b) __builtin_expect(lt_all_vs(VS(a), VS(b)), 1)
 
+// a signed integer to the nearest float, a float to the nearest signed integer
+#if defined(KERN_VARIANT_avx512)
+RECIPE_FN vs number_s(vw i) { return (vs)_mm512_cvtepi32_ps((__m512i)i); }
+RECIPE_FN vw int_s(vs x) { return (vw)_mm512_cvtps_epi32((__m512)x); }
+#elif defined(KERN_VARIANT_avx2)
+RECIPE_FN vs number_s(vw i) { return (vs)_mm256_cvtepi32_ps((__m256i)i); }
+RECIPE_FN vw int_s(vs x) { return (vw)_mm256_cvtps_epi32((__m256)x); }
+#else
+RECIPE_FN vs number_s(vw i) { return (float)(int32_t)i; }
+RECIPE_FN vw int_s(vs x) { return (uint32_t)(int32_t)__builtin_rintf(x); }
+#endif
+
 RECIPE_FN vd abs_d(vd x) { return from_u(bits_d(x) & 0x7fffffffffffffffu); }
 RECIPE_FN vs abs_s(vs x) { return from_w(bits_s(x) & 0x7fffffffu); }
 // x >= +0 with the sign of s

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// asinh, acosh and atanh, f64: the recipes of kernels/math/ahyper.c, on log(1 + v), v in head and tail.
+//
+// Method     asinh |x|: v = |x| + x^2 / (1 + sqrt(1 + x^2)), the quotient with its remainder; acosh x: v = t +
+//            sqrt(t (x + 1)), t = x - 1, the root with its remainder over 2 sqrt, which comes from the bits of the root;
+//            atanh |x|: v = 2 |x| / (1 - |x|) with its remainder, and half the logarithm
+// Error      in ULP: asinh 0.641 at 0x1.0093708615013p+0, acosh 0.538 at 0x1.01f6e3eff2ccbp+0, atanh 0.527 at
+//            0x1.7a51339b8b672p-7
+// Specials   out of line: |x| >= 2^500 for the first two, x < 1 for acosh, |x| >= 1 for atanh, inf, NaN
+// Registers  x argument, then v and result   q correction of v   u d k w r of the logarithm (log_f64.inc), before
+//            that scratch: x^2, divisors, inverse, remainders
+
+#include "vm.inc"
+#include "log_f64.inc"
+    const FAR, 0x1p500
+    bits HALF_INVERSE, 0x7fce600000000000
+
+.macro asinh_f64_test
+    vabs u, x
+    inside lt, u, FAR
+.endm
+.macro asinh_f64_body
+    vmov ARGUMENT, x
+    vabs x, x
+    vmul u, x, x
+    vfms w, x, x, u
+    vadd r, u, ONE
+    vsqrt r, r
+    vadd d, r, ONE
+    vsub k, d, r
+    vsub k, ONE, k
+    vdiv r, ONE, d
+    vmul q, u, r
+    vfnma u, q, d, u
+    vadd u, u, w
+    vfnma u, q, k, u
+    vadd d, x, q
+    vsub w, d, x
+    vsub q, q, w
+    vfma q, u, r, q
+    vmov x, d
+    log1p_core
+    vmov d, ARGUMENT
+    vsign x, x, d
+.endm
+    VM_SLOTS ARGUMENT
+    VM_FUNCTION asinh, f64, 1, u, d, k, w, r, q
+
+.macro acosh_f64_test
+    inside ge, x, ONE
+    inside lt, x, FAR
+.endm
+.macro acosh_f64_body
+    vsub u, x, ONE
+    vadd d, x, ONE
+    vsub k, d, x
+    vsub k, ONE, k
+    vmul w, u, d
+    vfms d, u, d, w
+    vfma d, u, k, d
+    vsqrt r, w
+    vfnma w, r, r, w
+    vadd w, w, d
+    visub d, HALF_INVERSE, r
+    vadd x, r, u
+    vsub q, x, r
+    vsub q, u, q
+    vfma q, w, d, q
+    log1p_core
+.endm
+    VM_FUNCTION acosh, f64, 1, u, d, k, w, r, q
+
+.macro atanh_f64_test
+    vabs u, x
+    inside lt, u, ONE
+.endm
+.macro atanh_f64_body
+    vmov ARGUMENT, x
+    vabs x, x
+    vsub d, ONE, x
+    vsub k, d, ONE
+    vadd k, k, x
+    vadd u, x, x
+    vdiv r, ONE, d
+    vmul x, u, r
+    vfnma u, x, d, u
+    vfma u, x, k, u
+    vmul q, u, r
+    log1p_core
+    vmul x, x, HALF
+    vmov d, ARGUMENT
+    vsign x, x, d
+.endm
+    VM_SLOTS ARGUMENT
+    VM_FUNCTION atanh, f64, 1, u, d, k, w, r, q

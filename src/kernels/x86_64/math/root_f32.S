@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// cbrt and hypot, f32: the recipes of kernels/math/root.c.
+//
+// Method     cbrt: y ~ a^(-1/3) from a third of the bits of a, 3.3 %, and by a polynomial in e = 1 - a y^3, 2^-13; c = a y^2, and
+//            its residual c^3 - a, exact in two pieces, corrects it to second order in e' = 1 - c y.
+//            hypot: a^2 + b^2 in head and tail, its root h corrected by the remainder over 2 h (three bits, from h's)
+// Error      cbrt: docs/exhaustive.md (all arguments); hypot 0.5258 ULP at -0x1.e92f9p-2, 0x1.d3636p-6
+// Specials   out of line: cbrt of zeros, |x| < 2^-90, inf, NaN; hypot unless 2^-50 <= larger operand < 2^60
+// Registers  cbrt: a argument   y inverse root, then residual   e error, factor   p polynomial, y^2   c root   s c^2
+//            hypot: p larger, q smaller operand, then tails   x y squares   s sum
+
+#include "vm.inc"
+    VM_TYPE 32
+    const LEAST, 0x1p-90
+    bits INF, 0x7f800000
+    const START, 0x1.5287d4p30
+    const THIRD_OF_BITS, 0x1.555556p-2
+    const ONE, 1
+    const P2, 0x1.ca442ep-3
+    const P1, 0x1.564716p-2
+    const FOUR_NINTHS, 0x1.c71c72p-2
+    const THIRD, 0x1.555556p-2
+
+.macro cbrt_f32_test
+    vabs a, x
+    inside ge, a, LEAST
+    inside lt, a, INF
+.endm
+.macro cbrt_f32_body
+    vabs a, x
+    vnumber y, a
+    vfnma y, y, THIRD_OF_BITS, START
+    vint y, y
+    vmul e, y, a
+    vmul p, y, y
+    vfnma e, e, p, ONE
+    vfma p, e, P2, P1
+    vmul e, e, y
+    vfma y, e, p, y
+    vmul p, y, y
+    vmul c, a, p
+    vfnma e, c, y, ONE
+    vmul y, c, c
+    vfms s, c, c, y
+    vfms y, y, c, a
+    vfma y, s, c, y
+    vfma e, e, FOUR_NINTHS, THIRD
+    vmul p, p, e
+    vfnma y, y, p, c
+    vsign x, y, x
+.endm
+    VM_FUNCTION cbrt, f32, 1, a, y, e, p, c, s
+
+    const NEAR, 0x1p60
+    const FAR_BELOW, 0x1p-50
+    bits HALF_INVERSE, 0x7e730000
+
+.macro hypot_f32_test
+    vabs p, x
+    vabs q, y
+    inside lt, p, NEAR
+    inside lt, q, NEAR
+    vmax p, p, q
+    inside ge, p, FAR_BELOW
+.endm
+.macro hypot_f32_body
+    vabs x, x
+    vabs y, y
+    vmax p, x, y
+    vmin q, x, y
+    vmul x, p, p
+    vfms p, p, p, x
+    vmul y, q, q
+    vfms q, q, q, y
+    vadd s, x, y
+    vsub x, s, x
+    vsub y, y, x
+    vadd p, p, q
+    vadd y, y, p
+    vsqrt x, s
+    vfnma s, x, x, s
+    vadd s, s, y
+    visub p, HALF_INVERSE, x
+    vfma x, s, p, x
+.endm
+    VM_FUNCTION hypot, f32, 2, p, q, s
