@@ -82,6 +82,32 @@ struct plan_request {
     const int64_t *const *in_strides;    // of inputs, or NULL
     bool unfused;
 };
+// ---- complex numbers at the edge (pairs.c) ----------------------------------------------------------------
+// A request whose complex roots have become two real ones each, written into the arrays of pairs.
+struct pairs {
+    struct plan_request request;
+    ir_ref *roots;
+    weft_array *outs; // NULL: nothing was complex
+    size_t bytes;
+    weft_array few_outs[2];
+    ir_ref few_roots[2];
+};
+// WEFT_ENOMEM. p->request refers into p, which must stay where it is.
+weft_status pairs_expand(struct ir_graph *g, const struct base_alloc *a, const struct plan_request *q,
+                         struct pairs *p);
+void pairs_free(const struct base_alloc *a, struct pairs *p);
+weft_array pairs_part(const weft_array *a, int which);      // 0, 1; of a real array: itself
+weft_array pairs_dense(const struct ir_graph *g, ir_ref r); // r's type and shape, no data
+// Inputs as the caller counts them; and what the graph's input k is of them.
+struct pair_input {
+    int number;
+    size_t offset; // of its first element in the caller's array
+    const char *name;
+    weft_array declared; // the caller's
+};
+int pairs_inputs(const struct ir_graph *g);
+struct pair_input pairs_input(const struct ir_graph *g, int k);
+
 weft_status plan_build(weft_ctx *ctx, const struct plan_request *q, struct jit *jit,
                        struct base_err *err, struct rt_program **out);
 weft_status plans_get(weft_ctx *ctx, const struct plan_request *q, const struct base_vec *key,

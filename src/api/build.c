@@ -47,6 +47,9 @@ static weft_expr *build_map(enum ir_op op, weft_expr *const *x, int n) {
 #define MAP(name, arity, rule, ...) RULE_##rule(arity, name)
 #include "../ir/ops.def"
 
+#define PAIR(name, arity, doc) BUILD_##arity(name)
+#include "../ir/ops.def"
+
 weft_expr *weft_cast(weft_expr *x, weft_dtype t) {
     return x ? graph_wrap(x->g, ir_cast(x->g->ir, x->ref, t)) : NULL;
 }
@@ -82,6 +85,9 @@ weft_expr *weft_uint(weft_graph *g, uint64_t v) {
     return literal(g, WEFT_U64, &v, IR_WEAK_INT);
 }
 weft_expr *weft_truth(weft_graph *g, bool v) { return literal(g, WEFT_BOOL, &v, IR_WEAK_BOOL); }
+weft_expr *weft_imaginary(weft_graph *g, double v) {
+    return g ? graph_wrap(g, ir_imaginary(g->ir, v)) : NULL;
+}
 weft_expr *weft_scalar(weft_graph *g, weft_dtype t, const void *value) {
     if (!g) return NULL;
     if (!value || !dtype_size(t)) return graph_fail(g, WEFT_EINVAL, "scalar: no value or bad type");

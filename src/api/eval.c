@@ -227,7 +227,11 @@ static weft_status eval_checked(weft_graph *g, const struct plan_request *q,
                 return err_set(&g->run, WEFT_EALIAS, "outputs %d and %d overlap", k, i);
     weft_workspace *ws = opts && opts->workspace ? opts->workspace : ctx_borrow(g->ctx);
     if (!ws) return err_set(&g->run, WEFT_ENOMEM, "no memory for a workspace");
-    weft_status st = run(g, q, ws, opts ? opts->threads : 0);
+    struct pairs real;
+    weft_status st = pairs_expand(g->ir, &g->ctx->env.alloc, q, &real);
+    if (st) st = err_set(&g->run, st, "no memory for complex results");
+    if (!st) st = run(g, &real.request, ws, opts ? opts->threads : 0);
+    pairs_free(&g->ctx->env.alloc, &real);
     if (!opts || !opts->workspace) ctx_return(g->ctx, ws);
     return st;
 }

@@ -8,6 +8,9 @@
 struct look {
     weft_graph *g;
     ir_ref *roots;
+    struct pairs real;
+    weft_array *arrays; // of inputs, and their strides
+    const int64_t **strides;
     struct fuse_plan *plan;
     struct base_vec text;
 };
@@ -25,8 +28,18 @@ static weft_status begin(int n, weft_expr *const *x, struct look *l) {
     l->roots = base_get(a, sizeof *l->roots * (size_t)n);
     if (!l->roots) return err_set(&l->g->run, WEFT_ENOMEM, "no memory for %d roots", n);
     TRY(eval_roots(n, x, l->roots, &l->g));
-    struct fuse_opts fo = {0};
-    return fuse_plan_make(l->g->ir, n, l->roots, &fo, a, &l->g->run, &l->plan);
+    struct plan_request q = {.g = l->g->ir, .n = n, .roots = l->roots};
+    TRY(pairs_expand(l->g->ir, a, &q, &l->real));
+    const size_t inputs = (size_t)ir_input_count(l->g->ir);
+    l->arrays = base_get(a, (inputs + 1) * sizeof *l->arrays);
+    l->strides = base_get(a, (inputs + 1) * sizeof *l->strides);
+    if (!l->arrays || !l->strides) return WEFT_ENOMEM;
+    for (size_t i = 0; i < inputs; i++) {
+        l->arrays[i] = pairs_input(l->g->ir, (int)i).declared;
+        l->strides[i] = l->arrays[i].strides;
+    }
+    struct fuse_opts fo = {.outs = l->real.request.outs, .in_strides = l->strides};
+    return fuse_plan_make(l->g->ir, l->real.request.n, l->real.request.roots, &fo, a, &l->g->run, &l->plan);
 }
 
 // Hands the text over, or the failure.
@@ -34,6 +47,10 @@ static weft_status finish(int n, struct look *l, weft_status st, char **text) {
     if (!l->g) return st;
     const struct base_alloc *a = &l->g->ctx->env.alloc;
     fuse_plan_free(l->plan);
+    const size_t inputs = (size_t)ir_input_count(l->g->ir);
+    base_put(a, l->arrays, (inputs + 1) * sizeof *l->arrays);
+    base_put(a, l->strides, (inputs + 1) * sizeof *l->strides);
+    pairs_free(a, &l->real);
     base_put(a, l->roots, sizeof *l->roots * (size_t)n);
     if (!st && (l->text.failed || !l->text.data)) st = WEFT_ENOMEM;
     if (!st) {
@@ -89,6 +106,8 @@ const weft_op_info *weft_op_at(int i) {
 #define LEAF(name, doc) {#name, 0, "leaf", doc},
 #include "../ir/ops.def"
 #define MAP(name, arity, rule, kernel, flt, integer, boolean, doc) {#name, arity, "elementwise", doc},
+#include "../ir/ops.def"
+#define PAIR(name, arity, doc) {#name, arity, "elementwise", doc},
 #include "../ir/ops.def"
 #define REDUCE(name, kind, doc) {#name, 1, "reduction", doc},
 #include "../ir/ops.def"

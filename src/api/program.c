@@ -14,7 +14,11 @@ struct variant {
     struct variant *next;
     struct rt_program *rt;
     struct ir_graph *g;       // NULL: the program's own (its shapes fit)
-    int *leaf_input;          // per leaf: input number, or -1
+    int *leaf_input;          // per leaf: number of the caller's input, or -1
+    size_t *leaf_offset;      // where it begins in that
+    int nreal;                // results as the plan has them: complex ones are two
+    int *real_out;            // of each: the caller's output, and where it begins in that
+    size_t *real_offset;
     void **leaf_data;         // per leaf: address given with weft_from
     uint64_t *constant;
     weft_array *arrays;       // nin + nout descriptions to compare with
@@ -64,14 +68,16 @@ static weft_status note_leaves(struct variant *v, const struct ir_graph *g, cons
     weft_status st = ir_key(g, n, roots, &key, &leaves, &consts);
     size_t nleaf = VEC_LEN(&leaves, ir_ref), nconst = VEC_LEN(&consts, ir_ref);
     v->leaf_input = ARENA_ARRAY(&v->arena, int, nleaf + 1);
+    v->leaf_offset = ARENA_ARRAY(&v->arena, size_t, nleaf + 1);
     v->leaf_data = ARENA_ARRAY(&v->arena, void *, nleaf + 1);
     v->constant = ARENA_ARRAY(&v->arena, uint64_t, nconst + 1);
-    if (!v->leaf_input || !v->leaf_data || !v->constant) st = WEFT_ENOMEM;
+    if (!v->leaf_input || !v->leaf_offset || !v->leaf_data || !v->constant) st = WEFT_ENOMEM;
     for (size_t i = 0; !st && i < nleaf; i++) {
         ir_ref r = VEC_AT(&leaves, ir_ref, i);
         int k = (int)ir_attr(g, r)[0];
         bool input = ir_at(g, r)->op == IR_input;
-        v->leaf_input[i] = input ? k : -1;
+        v->leaf_input[i] = input ? pairs_input(g, k).number : -1;
+        v->leaf_offset[i] = input ? pairs_input(g, k).offset : 0;
         v->leaf_data[i] = input ? NULL : ir_leaf_at(g, k)->array.data;
     }
     for (size_t i = 0; !st && i < nconst; i++)
@@ -82,21 +88,50 @@ static weft_status note_leaves(struct variant *v, const struct ir_graph *g, cons
 
 static weft_status infer_again(weft_program *p, struct variant *v, const weft_array *in,
                                struct base_err *err, ir_ref *roots) {
-    const int64_t **dims = ARENA_ARRAY(&v->arena, const int64_t *, p->nin + 1);
+    const int n = ir_input_count(p->g);
+    const int64_t **dims = ARENA_ARRAY(&v->arena, const int64_t *, n + 1);
     if (!dims) return WEFT_ENOMEM;
-    for (int i = 0; i < p->nin; i++)
-        dims[i] = in[i].dims;
+    for (int i = 0; i < n; i++)
+        dims[i] = in[pairs_input(p->g, i).number].dims;
     v->g = ir_graph_new(&p->ctx->env.alloc, 0);
     if (!v->g) return WEFT_ENOMEM;
     weft_status st = ir_replay(p->g, p->nout, p->roots, dims, v->g, roots);
     return st ? err_set(err, st, "%s", ir_error(v->g)->text) : WEFT_OK;
 }
 
+// Which of the caller's outputs each result of the plan is in.
+static weft_status note_outs(struct variant *v, const struct plan_request *q, const struct ir_graph *g, int m) {
+    v->nreal = m;
+    v->real_out = ARENA_ARRAY(&v->arena, int, m + 1);
+    v->real_offset = ARENA_ARRAY(&v->arena, size_t, m + 1);
+    if (!v->real_out || !v->real_offset) return WEFT_ENOMEM;
+    for (int i = 0, k = 0; i < q->n; i++) {
+        weft_dtype t = (weft_dtype)ir_at(g, q->roots[i])->dtype;
+        v->real_out[k++] = i;
+        if (!dtype_is_complex(t)) continue;
+        v->real_out[k] = i;
+        v->real_offset[k++] = dtype_size(dtype_real_of(t));
+    }
+    return WEFT_OK;
+}
+
+static weft_status plan_variant(weft_program *p, struct variant *v, const struct plan_request *q,
+                                struct base_err *err) {
+    struct pairs real;
+    struct ir_graph *g = v->g ? v->g : p->g;
+    TRY(pairs_expand(g, &v->arena.alloc, q, &real));
+    weft_status st = note_outs(v, q, g, real.request.n);
+    if (!st) st = plan_build(p->ctx, &real.request, p->ctx->jit, err, &v->rt);
+    if (!st) st = note_leaves(v, g, real.request.roots, real.request.n);
+    pairs_free(&v->arena.alloc, &real);
+    return st;
+}
+
 static weft_status fill_variant(weft_program *p, struct variant *v, const weft_array *in,
                                 const weft_array *out, struct base_err *err) {
-    const struct ir_graph *g = p->g;
+    const int ninput = ir_input_count(p->g);
     ir_ref *roots = arena_copy(&v->arena, p->roots, sizeof *roots * (size_t)p->nout);
-    const int64_t **strides = ARENA_ARRAY(&v->arena, const int64_t *, p->nin + 1);
+    const int64_t **strides = ARENA_ARRAY(&v->arena, const int64_t *, ninput + 1);
     v->arrays = ARENA_ARRAY(&v->arena, weft_array, p->nin + p->nout);
     if (!roots || !strides || !v->arrays) return WEFT_ENOMEM;
     bool same_dims = true;
@@ -104,22 +139,18 @@ static weft_status fill_variant(weft_program *p, struct variant *v, const weft_a
         size_t bytes = sizeof(int64_t) * (size_t)in[i].rank;
         same_dims &= !memcmp(in[i].dims, p->inputs[i].dims, bytes);
         v->arrays[i] = in[i];
-        strides[i] = v->arrays[i].strides;
     }
-    if (!same_dims) {
-        TRY(infer_again(p, v, in, err, roots));
-        g = v->g;
-    }
+    for (int i = 0; i < ninput; i++)
+        strides[i] = v->arrays[pairs_input(p->g, i).number].strides;
+    if (!same_dims) TRY(infer_again(p, v, in, err, roots));
+    const struct ir_graph *g = v->g ? v->g : p->g;
     for (int i = 0; i < p->nout; i++) {
-        v->arrays[p->nin + i] =
-            out ? out[i] : weft_dense((weft_dtype)ir_at(g, roots[i])->dtype, NULL,
-                                      ir_at(g, roots[i])->rank, ir_dims(g, roots[i]));
+        v->arrays[p->nin + i] = out ? out[i] : pairs_dense(g, roots[i]);
         if (out) TRY(eval_check_out(g, roots[i], &out[i], i, err));
     }
     struct plan_request q = {.g = g, .n = p->nout, .roots = roots, .outs = v->arrays + p->nin,
                              .in_strides = strides};
-    TRY(plan_build(p->ctx, &q, p->ctx->jit, err, &v->rt));
-    return note_leaves(v, g, roots, p->nout);
+    return plan_variant(p, v, &q, err);
 }
 
 static weft_status make_variant(weft_program *p, const weft_array *in, const weft_array *out,
@@ -141,14 +172,13 @@ static weft_status fill_program(weft_program *p, int n, const ir_ref *roots, con
                                 struct base_err *err) {
     p->g = ir_graph_new(&p->ctx->env.alloc, 0);
     p->roots = ARENA_ARRAY(&p->arena, ir_ref, n);
-    p->nin = ir_input_count(src);
+    p->nin = pairs_inputs(src);
     p->nout = n;
     p->inputs = ARENA_ARRAY(&p->arena, weft_array, p->nin + 1);
     if (!p->g || !p->roots || !p->inputs) return err_set(err, WEFT_ENOMEM, "no memory for a program");
-    for (int i = 0; i < p->nin; i++) {
-        ir_ref r = ir_input_at(src, i)->node;
-        p->inputs[i] = weft_dense((weft_dtype)ir_at(src, r)->dtype, NULL, ir_at(src, r)->rank,
-                                  ir_dims(src, r));
+    for (int i = 0; i < ir_input_count(src); i++) {
+        struct pair_input in = pairs_input(src, i);
+        p->inputs[in.number] = in.declared;
     }
     weft_status st = ir_replay(src, n, roots, NULL, p->g, p->roots);
     if (st) return err_set(err, st, "%s", ir_error(p->g)->text);
@@ -207,10 +237,16 @@ size_t weft_program_workspace_size(const weft_program *p) {
 }
 
 // ---- run ------------------------------------------------------------------------------------------------
+static const char *input_name(const weft_program *p, int i) {
+    for (int k = 0; k < ir_input_count(p->g); k++)
+        if (pairs_input(p->g, k).number == i) return ir_input_at(p->g, k)->name;
+    return "";
+}
+
 static weft_status check_inputs(const weft_program *p, const weft_array *in, struct base_err *err) {
     for (int i = 0; i < p->nin; i++) {
         const weft_array *want = &p->inputs[i];
-        const char *name = ir_input_at(p->g, i) ? ir_input_at(p->g, i)->name : "";
+        const char *name = input_name(p, i);
         char what[64];
         snprintf(what, sizeof what, "input %d (%s)", i, name);
         TRY(rt_array_check(&in[i], what, err));
@@ -259,15 +295,17 @@ static weft_status other_variant(weft_program *p, const weft_array *in, const we
     return st;
 }
 
+static void *moved(void *data, size_t offset) { return data ? (char *)data + offset : NULL; }
+
 static weft_status run_variant(const weft_program *p, struct variant *v, weft_workspace *ws,
                                const weft_array *in, const weft_array *out, struct base_err *err) {
     struct rt_bind b = {.err = err};
-    TRY(eval_room(ws, v->rt->nleaf, p->nout, 0, &b));
+    TRY(eval_room(ws, v->rt->nleaf, v->nreal, 0, &b));
     void **leaf = (void **)(uintptr_t)b.leaf;
     for (int i = 0; i < v->rt->nleaf; i++)
-        leaf[i] = v->leaf_input[i] >= 0 ? in[v->leaf_input[i]].data : v->leaf_data[i];
-    for (int i = 0; i < p->nout; i++)
-        leaf[v->rt->nleaf + i] = out[i].data;
+        leaf[i] = v->leaf_input[i] >= 0 ? moved(in[v->leaf_input[i]].data, v->leaf_offset[i]) : v->leaf_data[i];
+    for (int i = 0; i < v->nreal; i++)
+        leaf[v->rt->nleaf + i] = moved(out[v->real_out[i]].data, v->real_offset[i]);
     b.constant = v->constant;
     jit_program_prepare(p->ctx->jit, v->rt);
     return rt_program_run(v->rt, &p->ctx->env, &b);

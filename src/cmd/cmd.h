@@ -19,6 +19,15 @@ int cmd_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
 int cmd_fail_status(weft_status s, const char *what);
 void *cmd_alloc(size_t size); // ends the program when there is no memory
 
+// ---- numbers (number.c) -----------------------------------------------------------------------
+bool real_type(weft_dtype t); // floating point, halves included
+bool complex_type(weft_dtype t);
+weft_dtype part_type(weft_dtype t);                 // f32 of c64, f64 of c128, else t
+weft_array part_of(const weft_array *a, int which); // of complex a: 0 the real parts, 1 the imaginary ones
+double real_round(weft_dtype t, double v);          // to nearest even
+double real_get(weft_dtype t, const void *p);
+void real_put(weft_dtype t, void *p, double v);
+
 // ---- .npy files (npy.c, npy_write.c) ----------------------------------------------------------
 struct npy {
     weft_array array;
@@ -76,6 +85,7 @@ enum token_kind {
     T_NAME,
     T_INT,
     T_FLOAT,
+    T_IMAGINARY,
     T_BAD,
     T_ADD,
     T_SUB,
@@ -117,7 +127,7 @@ struct token {
 // The token at or after *at; T_BAD with a reason for what is none.
 struct token lex_next(const char *s, size_t *at, const char **reason);
 
-enum value_kind { V_EXPR, V_INT, V_FLOAT, V_BOOL, V_NONE, V_DTYPE, V_TUPLE, V_ELLIPSIS };
+enum value_kind { V_EXPR, V_INT, V_FLOAT, V_IMAGINARY, V_BOOL, V_NONE, V_DTYPE, V_TUPLE, V_ELLIPSIS };
 struct value {
     enum value_kind kind;
     size_t at;     // where it begins in the text
@@ -125,7 +135,7 @@ struct value {
     union {
         weft_expr *expr;
         uint64_t u; // INT: magnitude
-        double f;
+        double f; // FLOAT, IMAGINARY
         bool truth;
         weft_dtype dtype;
         struct tuple *tuple;

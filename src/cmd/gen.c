@@ -5,6 +5,7 @@
 #include "cmd.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +26,13 @@ static uint64_t seed_of(const char *name) {
 // One value as type t: f for floats when real, else the integer i, of which the low bits are taken.
 static void put(weft_dtype t, void *p, double f, uint64_t i, bool real) {
     double d = real ? f : (double)(int64_t)i;
-    switch (t) {
-    case WEFT_F64: memcpy(p, &d, sizeof d); return;
-    case WEFT_F32: memcpy(p, &(float){(float)d}, sizeof(float)); return;
-    case WEFT_BOOL: *(unsigned char *)p = i != 0; return;
-    default: break;
+    if (real_type(t)) {
+        real_put(t, p, d);
+        return;
+    }
+    if (t == WEFT_BOOL) {
+        *(unsigned char *)p = i != 0;
+        return;
     }
     switch (weft_dtype_size(t)) {
     case 1: *(unsigned char *)p = (unsigned char)i; return;
@@ -52,10 +55,11 @@ static bool fits(weft_dtype t, bool negative, uint64_t magnitude) {
 static void fill_random(weft_array *a, int64_t count, uint64_t seed) {
     size_t size = weft_dtype_size(a->dtype);
     unsigned char *p = a->data;
-    bool real = a->dtype == WEFT_F64 || a->dtype == WEFT_F32;
+    bool real = real_type(a->dtype);
+    int narrow = a->dtype == WEFT_F16 ? 53 : a->dtype == WEFT_BF16 ? 56 : 40; // bits that the type cannot hold
     for (int64_t i = 0; i < count; i++, p += size) {
         uint64_t r = mix(seed + (uint64_t)i * 0x9e3779b97f4a7c15u);
-        double f = a->dtype == WEFT_F32 ? (double)(r >> 40) * 0x1p-24 : (double)(r >> 11) * 0x1p-53;
+        double f = a->dtype == WEFT_F64 ? (double)(r >> 11) * 0x1p-53 : ldexp((double)(r >> narrow), narrow - 64);
         put(a->dtype, p, f, a->dtype == WEFT_BOOL ? r & 1 : (r >> 33) % 100, real);
     }
 }
@@ -71,7 +75,7 @@ static bool fill_number(weft_array *a, int64_t count, const char *how) {
     size_t size = weft_dtype_size(a->dtype);
     unsigned char one[8], *p = a->data;
     char *end;
-    bool real = a->dtype == WEFT_F64 || a->dtype == WEFT_F32, negative = *how == '-';
+    bool real = real_type(a->dtype), negative = *how == '-';
     const char *digits = how + negative;
     errno = 0;
     double f = real ? strtod(how, &end) : 0;
@@ -84,8 +88,25 @@ static bool fill_number(weft_array *a, int64_t count, const char *how) {
     return true;
 }
 
+// Pairs one by one: random ones fill both parts, others the real part only.
+static bool fill_complex(weft_array *a, int64_t count, const char *name, const char *how) {
+    int64_t numbers = 2 * count;
+    weft_array flat = weft_dense(part_type(a->dtype), a->data, 1, &numbers);
+    if (*how == 0) return gen_fill(&flat, name, how);
+    weft_array line = weft_dense(flat.dtype, a->data, 1, &count);
+    if (!gen_fill(&line, name, how)) return false; // dense at the front, then moved apart from the back
+    size_t size = weft_dtype_size(flat.dtype);
+    unsigned char *p = a->data;
+    for (int64_t i = count - 1; i >= 0; i--) {
+        memmove(p + 2 * size * (size_t)i, p + size * (size_t)i, size);
+        memset(p + 2 * size * (size_t)i + size, 0, size);
+    }
+    return true;
+}
+
 bool gen_fill(weft_array *a, const char *name, const char *how) {
     int64_t count = weft_array_count(a);
+    if (complex_type(a->dtype)) return fill_complex(a, count, name, how);
     if (*how == 0)
         fill_random(a, count, seed_of(name));
     else if (strcmp(how, "iota") == 0)

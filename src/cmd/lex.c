@@ -78,11 +78,13 @@ static void read_number(const char *s, struct token *t, const char **reason) {
         }
         t->len = n;
         char buf[400];
-        if (!real) {
+        bool imaginary = (s[n] == 'j' || s[n] == 'J') && !name_char(s[n + 1]);
+        if (!real && !imaginary) {
             read_integer(s, t, reason);
         } else if (copy_number(s, n, buf, sizeof buf)) {
-            t->kind = T_FLOAT;
+            t->kind = imaginary ? T_IMAGINARY : T_FLOAT;
             t->f = strtod(buf, NULL);
+            t->len = n += imaginary;
         } else {
             t->kind = T_BAD;
             *reason = "this number is too long";

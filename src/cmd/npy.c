@@ -211,7 +211,8 @@ static bool use_file(const char *path, struct npy *out) {
         return false;
     }
     set_strides(&h, &out->array);
-    if (h.swapped) swap_bytes(out->array.data, (size_t)count, size);
+    size_t part = weft_dtype_size(part_type(h.dtype)); // of a complex element there are two
+    if (h.swapped) swap_bytes(out->array.data, (size_t)count * (size / part), part);
     return true;
 }
 

@@ -273,7 +273,8 @@ static bool parse_prefix(struct parser *p, struct value *out) {
     weft_expr *x;
     switch (t.kind) {
     case T_INT:
-    case T_FLOAT: return next_token(p) && value_number(&t, out);
+    case T_FLOAT:
+    case T_IMAGINARY: return next_token(p) && value_number(&t, out);
     case T_NAME: return parse_name(p, out);
     case T_LPAR: return parse_group(p, out);
     case T_ELLIPSIS: *out = (struct value){.kind = V_ELLIPSIS, .at = t.at}; return next_token(p);

@@ -22,18 +22,9 @@ struct seen {           // what the elements shown have in common
     bool any, infinite_neg, infinite, nan;
 };
 
-static bool is_real(const weft_array *a) { return a->dtype == WEFT_F32 || a->dtype == WEFT_F64; }
+static bool is_real(const weft_array *a) { return real_type(a->dtype); }
 
-static double real_at(const weft_array *a, const unsigned char *p) {
-    double d;
-    float f;
-    if (a->dtype == WEFT_F32) {
-        memcpy(&f, p, sizeof f);
-        return (double)f;
-    }
-    memcpy(&d, p, sizeof d);
-    return d;
-}
+static double real_at(const weft_array *a, const unsigned char *p) { return real_get(a->dtype, p); }
 
 static int int_text(const weft_array *a, const unsigned char *p, char *buf, size_t size) {
     int64_t s = 0;
@@ -63,13 +54,14 @@ struct digits {
 };
 
 // The fewest significant digits that read back as v, in v's own type.
-static struct digits shortest(double v, bool single) {
+static struct digits shortest(double v, weft_dtype type) {
     struct digits d;
     char buf[40];
-    int n = 1, most = single ? 9 : 17;
+    int n = 1, most = type == WEFT_F64 ? 17 : 9;
     for (; n <= most; n++) {
         snprintf(buf, sizeof buf, "%.*e", n - 1, fabs(v));
-        if (single ? strtof(buf, NULL) == (float)fabs(v) : strtod(buf, NULL) == fabs(v)) break;
+        double back = type == WEFT_F32 ? (double)strtof(buf, NULL) : real_round(type, strtod(buf, NULL));
+        if (back == fabs(v)) break;
     }
     char *e = strchr(buf, 'e');
     d.exp = atoi(e + 1);
@@ -83,8 +75,8 @@ static struct digits shortest(double v, bool single) {
 }
 
 // d.ddde+xx, at most DIGITS after the point, trailing zeros gone
-static void scientific(double v, bool single, char *buf, size_t size, int *frac, int *exp_digits) {
-    struct digits d = shortest(v, single);
+static void scientific(double v, weft_dtype type, char *buf, size_t size, int *frac, int *exp_digits) {
+    struct digits d = shortest(v, type);
     int f = d.n - 1;
     snprintf(buf, size, "%.*e", f < DIGITS ? f : DIGITS, v);
     char *e = strchr(buf, 'e');
@@ -98,8 +90,8 @@ static void scientific(double v, bool single, char *buf, size_t size, int *frac,
 }
 
 // ddd.ddd, at most DIGITS after the point, the point stays: the columns before and behind it
-static void positional(double v, bool single, char *buf, size_t size, int *left, int *right) {
-    struct digits d = shortest(v, single);
+static void positional(double v, weft_dtype type, char *buf, size_t size, int *left, int *right) {
+    struct digits d = shortest(v, type);
     int f = v == 0 ? 0 : d.n - 1 - d.exp;
     if (f < 0) f = 0;
     if (f <= DIGITS && d.exp >= d.n) { // digits that do not matter are zeros
@@ -165,14 +157,14 @@ static void look_width(void *ud, const unsigned char *p) {
     }
     double v = real_at(s->a, p);
     if (!isfinite(v)) return;
-    bool single = s->a->dtype == WEFT_F32;
+    weft_dtype type = s->a->dtype;
     if (s->exponent) {
-        scientific(v, single, buf, sizeof buf, &frac, &digits);
+        scientific(v, type, buf, sizeof buf, &frac, &digits);
         widen(&s->frac, frac);
         widen(&s->exp_digits, digits);
         widen(&s->left, 1 + (signbit(v) != 0));
     } else {
-        positional(v, single, buf, sizeof buf, &left, &right);
+        positional(v, type, buf, sizeof buf, &left, &right);
         widen(&s->left, left);
         widen(&s->right, right);
     }
@@ -184,8 +176,7 @@ static struct style choose_style(const weft_array *a) {
     if (s.real) {
         visit(&s, 0, a->data, look_range, &l);
         // the quotient is taken in the array's own type
-        double span = a->dtype == WEFT_F32 ? (double)((float)l.seen.most / (float)l.seen.least)
-                                           : l.seen.most / l.seen.least;
+        double span = real_round(a->dtype, l.seen.most / l.seen.least);
         s.exponent = l.seen.any && (l.seen.most >= 1e8 || l.seen.least < 1e-4 || span > 1000);
     }
     visit(&s, 0, a->data, look_width, &l);
@@ -226,7 +217,7 @@ static void write_element(const struct style *s, const unsigned char *p, char *b
     } else if (s->exponent) {
         write_exponent(s, v, buf, size);
     } else {
-        positional(v, s->a->dtype == WEFT_F32, text, sizeof text, &left, &right);
+        positional(v, s->a->dtype, text, sizeof text, &left, &right);
         size_t n = strlen(text), lead = (size_t)(s->left - left),
                all = (size_t)(s->left + 1 + s->right);
         memset(buf, ' ', all);
@@ -246,7 +237,7 @@ static void write_scalar(const weft_array *a, char *buf, size_t size) {
         snprintf(buf, size, "%s", isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
         return;
     }
-    struct digits d = shortest(v, a->dtype == WEFT_F32);
+    struct digits d = shortest(v, a->dtype);
     const char *sign = signbit(v) ? "-" : "";
     if (v != 0 && (fabs(v) < 1e-4 || fabs(v) >= 1e16)) {
         snprintf(buf, size, "%s%c%s%se%c%02d", sign, d.text[0], d.n > 1 ? "." : "", d.text + 1,

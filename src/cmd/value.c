@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 bool value_number(const struct token *t, struct value *out) {
-    *out = (struct value){.kind = t->kind == T_INT ? V_INT : V_FLOAT, .at = t->at};
+    *out = (struct value){.kind = t->kind == T_INT ? V_INT : t->kind == T_FLOAT ? V_FLOAT : V_IMAGINARY, .at = t->at};
     if (t->kind == T_INT)
         out->u = t->u;
     else
@@ -27,6 +27,7 @@ static const char *kind_text(enum value_kind k) {
 
 static weft_expr *literal(struct parser *p, const struct value *v) {
     if (v->kind == V_FLOAT) return weft_float(p->graph, v->f);
+    if (v->kind == V_IMAGINARY) return weft_imaginary(p->graph, v->f);
     if (v->kind == V_BOOL) return weft_truth(p->graph, v->truth);
     if (!v->negative) return weft_uint(p->graph, v->u);
     // the magnitude of a negative literal is at most 2^63, see parse.c
@@ -39,6 +40,7 @@ weft_expr *value_expr(struct parser *p, const struct value *v) {
     case V_EXPR: return v->expr;
     case V_INT:
     case V_FLOAT:
+    case V_IMAGINARY:
     case V_BOOL: x = literal(p, v); break;
     default:
         parse_fail(p, v->at, "%s is not a value to compute with", kind_text(v->kind));

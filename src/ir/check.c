@@ -68,6 +68,13 @@ static bool check_map_types(const struct check *c) {
     return n->dtype == (truth ? WEFT_BOOL : t) || wrong(c, "has a result of the wrong type");
 }
 
+static bool check_pair(const struct check *c) {
+    weft_dtype t = type_of(c, 0), own = (weft_dtype)ir_at(c->g, c->r)->dtype;
+    if (ir_at(c->g, c->r)->op != IR_complex) return wrong(c, "is not for graphs");
+    return (t == type_of(c, 1) && dtype_is_complex(own) && dtype_real_of(own) == t) ||
+           wrong(c, "has parts of the wrong type");
+}
+
 static bool check_map_shape(const struct check *c) {
     const struct ir_node *n = ir_at(c->g, c->r);
     int64_t want[WEFT_MAX_RANK];
@@ -184,9 +191,12 @@ static bool check_node(const struct check *c) {
     if (n->op == IR_NOP || n->op >= IR_OP__N || !ir_dtype_valid((weft_dtype)n->dtype))
         return err_set(c->err, WEFT_EINVAL, "node %u is not a node", c->r), false;
     if (!check_operands(c) || !check_sizes(c)) return false;
+    if (ir_ops[n->op].cls != IR_PAIR && dtype_is_complex((weft_dtype)n->dtype))
+        return wrong(c, "is complex and no pair");
     switch (ir_ops[n->op].cls) {
     case IR_LEAF: return check_leaf(c);
     case IR_MAP: return check_map_types(c) && check_map_shape(c);
+    case IR_PAIR: return check_pair(c) && check_map_shape(c);
     case IR_REDUCE: return check_reduce(c);
     case IR_VIEW: return check_view(c);
     default: return check_matmul(c);

@@ -2,7 +2,7 @@
 // The values of constants. Conversions are done on the bits, in integers, so that a constant folded
 // here has the bits that machine code would compute even if the caller has set another rounding
 // mode or flush-to-zero. A number on the way is mant * 2^exp with a sign, an infinity or a NaN.
-#include "graph.h"
+#include "pair.h"
 
 struct number {
     bool negative, infinite, nan;
@@ -127,12 +127,22 @@ ir_ref ir_constant_of(struct ir_graph *g, weft_dtype t, uint64_t bits, enum ir_w
 ir_ref ir_constant(struct ir_graph *g, weft_dtype t, const void *value, enum ir_weak weak) {
     if (!ir_dtype_valid(t) || !value)
         return ir_fail(g, WEFT_EINVAL, "constant: %s", value ? "no such dtype" : "no value");
+    if (dtype_is_complex(t)) {
+        const weft_dtype real = dtype_real_of(t);
+        ir_ref re = ir_constant(g, real, value, IR_STRONG);
+        ir_ref im = ir_constant(g, real, (const char *)value + dtype_size(real), IR_STRONG);
+        return ir_pair_join(g, (struct ir_pair){re, im});
+    }
     uint64_t bits = bytes_to_bits(value, dtype_size(t));
     return ir_constant_of(g, t, t == WEFT_BOOL ? bits != 0 : bits, weak);
 }
 
 ir_ref ir_strong(struct ir_graph *g, ir_ref x) {
     const struct ir_node *n = ir_at(g, x);
+    if (n->weak && n->op == IR_complex) {
+        ir_ref im = n->in[1], re = ir_strong(g, n->in[0]);
+        return ir_pair_join(g, (struct ir_pair){re, ir_strong(g, im)});
+    }
     if (!n->weak || n->op != IR_constant) return x;
     return ir_constant_of(g, (weft_dtype)n->dtype, ir_constant_bits(g, x), IR_STRONG);
 }

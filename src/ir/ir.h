@@ -21,11 +21,13 @@ enum ir_op {
 #include "ops.def"
 #define VIEW(name, doc) IR_##name,
 #include "ops.def"
+#define PAIR(name, ...) IR_##name,
+#include "ops.def"
 #define CONTRACT(name, doc) IR_##name,
 #include "ops.def"
     IR_OP__N
 };
-enum ir_class { IR_LEAF, IR_MAP, IR_REDUCE, IR_VIEW, IR_CONTRACT };
+enum ir_class { IR_LEAF, IR_MAP, IR_REDUCE, IR_VIEW, IR_PAIR, IR_CONTRACT };
 enum ir_rule {
     RULE_NONE, RULE_ARITH, RULE_FLOAT, RULE_INTS, RULE_SHIFT, RULE_COMPARE, RULE_LOGIC, RULE_PRED,
     RULE_KEEP, RULE_WHERE, RULE_CAST
@@ -39,7 +41,7 @@ struct ir_op_info {
 extern const struct ir_op_info ir_ops[IR_OP__N];
 
 // Of 0-d constants, and of elementwise nodes over nothing but weak operands. Only building reads it.
-enum ir_weak { IR_STRONG, IR_WEAK_BOOL, IR_WEAK_INT, IR_WEAK_FLOAT };
+enum ir_weak { IR_STRONG, IR_WEAK_BOOL, IR_WEAK_INT, IR_WEAK_FLOAT, IR_WEAK_COMPLEX };
 
 // Flags of a node; later rooms need none of them.
 enum {
@@ -79,6 +81,7 @@ struct ir_leaf {
 struct ir_input {
     char *name;
     ir_ref node;
+    int part; // of a complex input, which is two: 1 real, 2 imaginary; 0: a real input
 };
 
 struct ir_graph; // opaque outside src/ir. Addresses of nodes, dims and attributes hold until reset
@@ -110,6 +113,11 @@ ir_ref ir_constant(struct ir_graph *g, weft_dtype t, const void *value, enum ir_
 ir_ref ir_iota(struct ir_graph *g, weft_dtype t, int rank, const int64_t *dims, int axis);
 ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in); // any MAP op but cast: promotes, casts
 ir_ref ir_cast(struct ir_graph *g, ir_ref x, weft_dtype t);
+// A complex node is two real ones: 0 the real part, 1 the imaginary part, each in the shape of x (x itself
+// when it is real). Plans are made of parts; IR_complex is not for later rooms.
+ir_ref ir_pair_part(struct ir_graph *g, ir_ref x, int which);
+ir_ref ir_pair_root(struct ir_graph *g, ir_ref x, int which); // the same where extents are settled
+ir_ref ir_imaginary(struct ir_graph *g, double v); // a weak literal
 ir_ref ir_clip(struct ir_graph *g, ir_ref x, ir_ref lo, ir_ref hi);
 // The public reductions, lowered to primitives: mean, var, std, count_nonzero, skip and raise modes,
 // axis lists with gaps (innermost run first), keepdims (as expand_dims).

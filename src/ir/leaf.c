@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Leaves: arrays of the caller, inputs bound later, iota. Everything a later room relies on about
 // memory is checked here: ranks, extents, and that no byte offset inside the array overflows.
-#include "graph.h"
+#include "pair.h"
 
 bool ir_dtype_valid(weft_dtype t) { return (unsigned)t < WEFT_DTYPE__N; }
 
@@ -34,11 +34,23 @@ static bool check_strides(struct ir_graph *g, const weft_array *a) {
     return true;
 }
 
+// A complex array is two real ones with its strides; leaves are what they were checked to be.
+static ir_ref from_complex(struct ir_graph *g, const weft_array *a) {
+    weft_array part = *a;
+    struct ir_pair p;
+    part.dtype = dtype_real_of(a->dtype);
+    p.re = ir_from(g, &part);
+    if (a->data) part.data = (char *)a->data + dtype_size(part.dtype);
+    p.im = ir_from(g, &part);
+    return ir_pair_join(g, p);
+}
+
 ir_ref ir_from(struct ir_graph *g, const weft_array *a) {
     if (!a) return ir_fail(g, WEFT_EINVAL, "from: no array");
     if (!check_type(g, "from", a->dtype) || !check_shape(g, "from", a->rank, a->dims))
         return IR_NONE;
     if (!check_strides(g, a)) return IR_NONE;
+    if (dtype_is_complex(a->dtype)) return from_complex(g, a);
     struct ir_draft d;
     ir_draft_begin(&d, IR_from, a->dtype);
     d.rank = a->rank;
@@ -52,8 +64,20 @@ ir_ref ir_from(struct ir_graph *g, const weft_array *a) {
     return ir_put(g, &d);
 }
 
+ir_ref ir_mark_part(struct ir_graph *g, ir_ref input, int part) {
+    if (!input) return IR_NONE;
+    struct ir_input *in = ir_pool_at(&g->inputs, (uint32_t)*ir_attr(g, input));
+    in->part = part;
+    return input;
+}
+
 ir_ref ir_input(struct ir_graph *g, const char *name, weft_dtype t, int rank, const int64_t *dims) {
     if (!check_type(g, "input", t) || !check_shape(g, "input", rank, dims)) return IR_NONE;
+    if (dtype_is_complex(t)) {
+        weft_dtype real = dtype_real_of(t);
+        ir_ref re = ir_mark_part(g, ir_input(g, name, real, rank, dims), 1);
+        return ir_pair_join(g, (struct ir_pair){re, ir_mark_part(g, ir_input(g, name, real, rank, dims), 2)});
+    }
     char *copy = arena_copy(&g->names, name ? name : "", name ? strlen(name) + 1 : 1);
     if (!copy) return ir_fail(g, WEFT_ENOMEM, "input: no memory for the name");
     struct ir_draft d = {.op = IR_input, .dtype = t, .rank = rank, .nattr = 1, .flags = IR_DYN};
@@ -64,7 +88,7 @@ ir_ref ir_input(struct ir_graph *g, const char *name, weft_dtype t, int rank, co
         return ir_fail(g, WEFT_ENOMEM, "input: no memory for the graph");
     ir_ref r = ir_put(g, &d);
     if (!r) return IR_NONE;
-    *(struct ir_input *)ir_pool_at(&g->inputs, at) = (struct ir_input){copy, r};
+    *(struct ir_input *)ir_pool_at(&g->inputs, at) = (struct ir_input){copy, r, 0};
     g->inputs.count = at + 1;
     return r;
 }
@@ -75,6 +99,7 @@ ir_ref ir_iota(struct ir_graph *g, weft_dtype t, int rank, const int64_t *dims, 
     if (axis < -rank || axis >= rank)
         return ir_fail(g, WEFT_EINVAL, "iota: axis %d is out of range for rank %d", axis, rank);
     if (dtype_is_half(t)) return ir_cast(g, ir_iota(g, WEFT_I64, rank, dims, axis), t);
+    if (dtype_is_complex(t)) return ir_cast(g, ir_iota(g, dtype_real_of(t), rank, dims, axis), t);
     struct ir_draft d = {.op = IR_iota, .dtype = t, .rank = rank, .nattr = 1};
     d.attr[0] = axis < 0 ? axis + rank : axis;
     memcpy(d.dims, dims, (size_t)rank * sizeof *dims);

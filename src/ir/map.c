@@ -2,7 +2,7 @@
 // Elementwise operations: the type the operands meet in (NumPy 2, weak literals by NEP 50), casts
 // to it, the common shape, folds, the node. After this file no operand of a MAP node hides a
 // conversion.
-#include "graph.h"
+#include "pair.h"
 
 // What one call is about; in[i] from first on promote together (where's condition does not).
 struct meeting {
@@ -25,6 +25,8 @@ static enum ir_weak weak_of(const struct ir_graph *g, ir_ref r) {
 
 // A strong type meets the weak ones: kinds bool < int < float, the strong one's precision.
 static weft_dtype meet_weak(weft_dtype strong, weft_dtype weak) {
+    if (dtype_is_complex(weak)) return dtype_is_float(strong) || dtype_is_complex(strong) ? dtype_complex_of(strong) : WEFT_C128;
+    if (dtype_is_complex(strong)) return strong;
     if (dtype_is_float(weak)) return dtype_is_float(strong) ? strong : WEFT_F64;
     if (dtype_is_int(weak)) return strong == WEFT_BOOL ? weak : strong;
     return strong;
@@ -42,6 +44,7 @@ static void meet_types(const struct ir_graph *g, struct meeting *m) {
 }
 
 static enum ir_weak weak_kind(weft_dtype t) {
+    if (dtype_is_complex(t)) return IR_WEAK_COMPLEX;
     return t == WEFT_BOOL ? IR_WEAK_BOOL : dtype_is_float(t) ? IR_WEAK_FLOAT : IR_WEAK_INT;
 }
 
@@ -239,6 +242,8 @@ ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
     }
     meet_types(g, &m);
     ir_ref out = IR_NONE;
+    if (ir_ops[op].cls == IR_PAIR || (dtype_is_complex(m.type) && ir_ops[op].rule != RULE_LOGIC))
+        return ir_pair_map(g, &(struct ir_pair_call){op, m.type, in, all_weak ? IR_WEAK_COMPLEX : IR_STRONG});
     if (ir_ops[op].rule == RULE_COMPARE && compare_exactly(g, &m, &out)) return out;
     if (is_rounding(op) && !dtype_is_float(m.type)) return in[0];
     if (all_weak) m.weak = weak_kind(m.type);
@@ -317,9 +322,10 @@ ir_ref ir_cast(struct ir_graph *g, ir_ref x, weft_dtype t) {
     if (!x) return IR_NONE;
     if (!ir_dtype_valid(t)) return ir_fail(g, WEFT_EINVAL, "cast: no such dtype (%d)", (int)t);
     weft_dtype from = type_of(g, x);
-    if (ir_is_constant(g, x))
+    if (ir_is_constant(g, x) && !dtype_is_complex(t))
         return ir_constant_of(g, t, ir_convert_bits(from, ir_constant_bits(g, x), t), IR_STRONG);
     if (from == t) return x;
+    if (dtype_is_complex(from) || dtype_is_complex(t)) return ir_pair_cast(g, x, t);
     ir_ref y = skip_cast(g, x, t);
     return y == x ? put_cast(g, x, t) : ir_cast(g, y, t);
 }

@@ -3,7 +3,7 @@
 // axes. Vectors become matrices for the while, batches are repeated by broadcast_to. dot of higher
 // ranks is a batched product after placing axes, so that no shape has to be spelled out and other
 // extents of the inputs need nothing but the same nodes.
-#include "graph.h"
+#include "pair.h"
 
 static int rank_of(const struct ir_graph *g, ir_ref r) { return ir_at(g, r)->rank; }
 
@@ -66,6 +66,7 @@ ir_ref ir_matmul(struct ir_graph *g, ir_ref a, ir_ref b) {
     if (ka != kb)
         return ir_fail_at(g, WEFT_ESHAPE, &who, "inner extents are %lld and %lld", (long long)ka,
                           (long long)kb);
+    if (ir_is_complex(g, a) || ir_is_complex(g, b)) return ir_pair_matmul(g, a, b);
     weft_dtype t = ir_promote((weft_dtype)ir_at(g, a)->dtype, (weft_dtype)ir_at(g, b)->dtype);
     weft_dtype computed = dtype_is_half(t) ? WEFT_F32 : t;
     a = ir_cast(g, va ? ir_expand_dims(g, a, 0) : a, computed);

@@ -5,7 +5,7 @@
 // over no elements become their identity here, so that later rooms never meet one; the node
 // remembers what it stands for, because other extents of an input may make the run non-empty (see
 // IR_EMPTY).
-#include "graph.h"
+#include "pair.h"
 
 #include <math.h>
 
@@ -13,7 +13,8 @@ struct reduction {
     enum ir_reduction what;
     const char *name;
     struct ir_blame who;
-    ir_ref x;             // strong
+    ir_ref x;             // strong; of a complex operand, the part being reduced
+    ir_ref nan_of;        // what decides whether an element is NaN: the operand
     weft_dtype type;      // of x
     uint64_t mask;        // axes that go
     bool keepdims, whole; // whole: all axes
@@ -129,7 +130,7 @@ static ir_ref keep_axes(struct ir_graph *g, ir_ref x, uint64_t mask) {
 
 static bool skips(const struct reduction *r) { return r->nan == WEFT_NAN_SKIP; }
 static ir_ref is_nan(struct ir_graph *g, const struct reduction *r) {
-    return unary(g, IR_isnan, r->x);
+    return unary(g, IR_isnan, r->nan_of);
 }
 
 // Halves are reduced as f32, which is exact for all but sums and products; the result is rounded once.
@@ -218,7 +219,41 @@ static ir_ref place(struct ir_graph *g, const struct reduction *r) {
                     IR_ALL_NAN + (int)r->what);
 }
 
+// ---- complex operands -------------------------------------------------------------------------
+static ir_ref lower(struct ir_graph *g, const struct reduction *r);
+
+// var(z) is var(re) + var(im), real.
+static ir_ref spread_of_parts(struct ir_graph *g, const struct reduction *r, const struct reduction *im) {
+    ir_ref v = binary(g, IR_add, variance_f64(g, r), variance_f64(g, im));
+    if (r->what == IR_STD) v = unary(g, IR_sqrt, v);
+    return ir_cast(g, v, r->type);
+}
+
+static ir_ref lower_complex(struct ir_graph *g, const struct reduction *whole) {
+    struct reduction re = *whole, im;
+    struct ir_pair p = ir_pair_whole(g, whole->x);
+    re.type = dtype_real_of(whole->type);
+    re.x = p.re;
+    im = re;
+    im.x = p.im;
+    switch (whole->what) {
+    case IR_SUM:
+    case IR_MEAN: p.re = lower(g, &re), p.im = lower(g, &im); return ir_pair_join(g, p);
+    case IR_PROD:
+        return ir_pair_product(g, skips(whole) ? pick(g, is_nan(g, whole), number(g, re.type, 1), whole->x) : whole->x,
+                               whole->mask);
+    case IR_VAR:
+    case IR_STD: return spread_of_parts(g, &re, &im);
+    case IR_ANY:
+    case IR_ALL:
+    case IR_COUNT_NONZERO: return truth(g, whole);
+    default:
+        return ir_fail_at(g, WEFT_EDTYPE, &whole->who, "%s have no order", dtype_name(whole->type));
+    }
+}
+
 static ir_ref lower(struct ir_graph *g, const struct reduction *r) {
+    if (dtype_is_complex(r->type)) return lower_complex(g, r);
     switch (r->what) {
     case IR_SUM:
     case IR_PROD: return total(g, r);
@@ -257,14 +292,15 @@ ir_ref ir_reduce(struct ir_graph *g, enum ir_reduction what, ir_ref x, const wef
     if (!x || !(x = ir_strong(g, x))) return IR_NONE;
     struct reduction r = {.what = what, .name = names[what], .x = x};
     r.type = (weft_dtype)ir_at(g, x)->dtype;
-    r.who = (struct ir_blame){r.name, 1, &r.x};
+    r.nan_of = x;
+    r.who = (struct ir_blame){r.name, 1, &r.nan_of};
     if (!read_axes(g, &r, opts)) return IR_NONE;
     if (opts) {
         if ((unsigned)opts->nan > WEFT_NAN_RAISE)
             return ir_fail_at(g, WEFT_EINVAL, &r.who, "no such NaN mode (%d)", (int)opts->nan);
         if (!isfinite(opts->ddof)) return ir_fail_at(g, WEFT_EINVAL, &r.who, "ddof is not finite");
         r.keepdims = opts->keepdims;
-        r.nan = dtype_is_float(r.type) ? opts->nan : WEFT_NAN_PROPAGATE;
+        r.nan = dtype_is_float(r.type) || dtype_is_complex(r.type) ? opts->nan : WEFT_NAN_PROPAGATE;
         r.ddof = opts->ddof;
     }
     ir_ref v = lower(g, &r);

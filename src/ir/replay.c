@@ -4,7 +4,7 @@
 // inferred its shape the first time, so that a shape that does not fit is the same sentence. Types
 // are settled: they do not depend on extents. Nodes that stood for a shape (IR_AUTO, IR_EMPTY) are
 // made anew.
-#include "graph.h"
+#include "pair.h"
 
 struct replay {
     const struct ir_graph *src;
@@ -18,8 +18,9 @@ static ir_ref replay_input(struct replay *p, int i) {
     const struct ir_input *in = ir_input_at(p->src, i);
     const struct ir_node *n = ir_at(p->src, in->node);
     const int64_t *dims = p->input_dims ? p->input_dims[i] : NULL;
-    return ir_input(p->dst, in->name, (weft_dtype)n->dtype, n->rank,
-                    dims ? dims : ir_dims(p->src, in->node));
+    ir_ref r = ir_input(p->dst, in->name, (weft_dtype)n->dtype, n->rank,
+                        dims ? dims : ir_dims(p->src, in->node));
+    return ir_mark_part(p->dst, r, in->part);
 }
 
 static ir_ref replay_leaf(struct replay *p, ir_ref r, const ir_ref *in) {
@@ -76,6 +77,7 @@ static ir_ref replay_node(struct replay *p, ir_ref r) {
     const int64_t *a = ir_attr(p->src, r);
     switch (ir_ops[n->op].cls) {
     case IR_LEAF: return replay_leaf(p, r, in);
+    case IR_PAIR:
     case IR_MAP:
         return ir_put_map(p->dst, (enum ir_op)n->op, (weft_dtype)n->dtype, (enum ir_weak)n->weak,
                           in);

@@ -4,7 +4,7 @@
 // output index) that later rooms compose. Attributes are kept as given, so that a replay infers
 // shapes anew; shapes that inputs may change (IR_DYN) are never folded away because they happen to
 // fit.
-#include "graph.h"
+#include "pair.h"
 
 #include <stdio.h>
 
@@ -92,6 +92,7 @@ static bool fill_dims(struct ir_graph *g, ir_ref x, int rank, const int64_t *dim
 }
 
 ir_ref ir_reshape(struct ir_graph *g, ir_ref x, int rank, const int64_t *dims) {
+    IR_BY_PARTS(g, x, ir_reshape(g, x, rank, dims));
     if (!x || !(x = ir_strong(g, x)) || !check_dims(g, "reshape", x, rank, dims)) return IR_NONE;
     struct ir_draft d = view_of(g, IR_reshape, x);
     if (!fill_dims(g, x, rank, dims, d.dims)) return IR_NONE;
@@ -135,12 +136,14 @@ static ir_ref permute(struct ir_graph *g, ir_ref x, const int64_t *perm) {
 }
 
 ir_ref ir_transpose(struct ir_graph *g, ir_ref x, const int *perm) {
+    IR_BY_PARTS(g, x, ir_transpose(g, x, perm));
     int64_t p[WEFT_MAX_RANK];
     if (!x || !(x = ir_strong(g, x)) || !read_perm(g, x, perm, p)) return IR_NONE;
     return permute(g, x, p);
 }
 
 ir_ref ir_swap_axes(struct ir_graph *g, ir_ref x, int a, int b) {
+    IR_BY_PARTS(g, x, ir_swap_axes(g, x, a, b));
     int64_t p[WEFT_MAX_RANK];
     if (!x || !(x = ir_strong(g, x))) return IR_NONE;
     a = ir_axis(g, "swap_axes", x, a);
@@ -176,6 +179,7 @@ void ir_slice_resolve(int64_t extent, int64_t start, int64_t stop, int64_t step,
 }
 
 ir_ref ir_slice(struct ir_graph *g, ir_ref x, int axis, int64_t start, int64_t stop, int64_t step) {
+    IR_BY_PARTS(g, x, ir_slice(g, x, axis, start, stop, step));
     if (!x || !(x = ir_strong(g, x)) || (axis = ir_axis(g, "slice", x, axis)) < 0) return IR_NONE;
     if (step == 0)
         return ir_fail_at(g, WEFT_EINVAL, &(struct ir_blame){"slice", 1, &x}, "the step is 0");
@@ -191,6 +195,7 @@ ir_ref ir_slice(struct ir_graph *g, ir_ref x, int axis, int64_t start, int64_t s
 }
 
 ir_ref ir_index(struct ir_graph *g, ir_ref x, int axis, int64_t i) {
+    IR_BY_PARTS(g, x, ir_index(g, x, axis, i));
     if (!x || !(x = ir_strong(g, x)) || (axis = ir_axis(g, "index", x, axis)) < 0) return IR_NONE;
     int64_t extent = ir_dims(g, x)[axis];
     if (i < -extent || i >= extent)
@@ -201,6 +206,7 @@ ir_ref ir_index(struct ir_graph *g, ir_ref x, int axis, int64_t i) {
 
 // ---- axes of extent 1, broadcasting, diagonals ------------------------------------------------
 ir_ref ir_expand_dims(struct ir_graph *g, ir_ref x, int axis) {
+    IR_BY_PARTS(g, x, ir_expand_dims(g, x, axis));
     if (!x || !(x = ir_strong(g, x))) return IR_NONE;
     struct ir_draft d = view_of(g, IR_expand_dims, x);
     if (d.rank == WEFT_MAX_RANK)
@@ -217,6 +223,7 @@ ir_ref ir_expand_dims(struct ir_graph *g, ir_ref x, int axis) {
 }
 
 ir_ref ir_squeeze(struct ir_graph *g, ir_ref x, int axis) {
+    IR_BY_PARTS(g, x, ir_squeeze(g, x, axis));
     if (!x || !(x = ir_strong(g, x)) || (axis = ir_axis(g, "squeeze", x, axis)) < 0) return IR_NONE;
     struct ir_draft d = view_of(g, IR_squeeze, x);
     if (d.dims[axis] != 1)
@@ -250,6 +257,7 @@ ir_ref ir_put_broadcast(struct ir_graph *g, struct ir_draft *d) {
 }
 
 ir_ref ir_broadcast_to(struct ir_graph *g, ir_ref x, int rank, const int64_t *dims) {
+    IR_BY_PARTS(g, x, ir_broadcast_to(g, x, rank, dims));
     if (!x || !(x = ir_strong(g, x)) || !check_dims(g, "broadcast_to", x, rank, dims))
         return IR_NONE;
     if (!check_repeat(g, x, rank, dims)) return IR_NONE;
@@ -264,6 +272,7 @@ ir_ref ir_broadcast_to(struct ir_graph *g, ir_ref x, int rank, const int64_t *di
 }
 
 ir_ref ir_diagonal(struct ir_graph *g, ir_ref x, int64_t offset, int axis1, int axis2) {
+    IR_BY_PARTS(g, x, ir_diagonal(g, x, offset, axis1, axis2));
     if (!x || !(x = ir_strong(g, x))) return IR_NONE;
     axis1 = ir_axis(g, "diagonal", x, axis1);
     axis2 = axis1 < 0 ? -1 : ir_axis(g, "diagonal", x, axis2);
@@ -287,6 +296,7 @@ ir_ref ir_diagonal(struct ir_graph *g, ir_ref x, int64_t offset, int axis1, int 
 }
 
 ir_ref ir_guard(struct ir_graph *g, ir_ref value, ir_ref failed, int why) {
+    IR_BY_PARTS(g, value, ir_guard(g, value, failed, why));
     if (!value || !failed || !(value = ir_strong(g, value))) return IR_NONE;
     int rank = ir_at(g, failed)->rank;
     if (rank && !(failed = ir_put_run(g, IR_R_any, failed, 0, rank))) return IR_NONE;
