@@ -62,6 +62,15 @@ def arrays(rng):
              np.where(rng.random(shape) < .2, np.nan, x), np.where(rng.random(shape) < .2, -np.inf, np.abs(x) * 1e3),
              10.0 ** rng.integers(-300, 300, shape) * np.sign(x)][k % 6]
         yield x.astype(np.float32 if k % 5 == 0 else np.float64)
+    for k in range(40):
+        shape = (int(rng.integers(1, 30)),) if k % 3 else tuple(rng.integers(1, 6, 2))
+        x = [rng.standard_normal(shape), np.round(rng.standard_normal(shape) * 100), rng.standard_normal(shape) * 1e-3,
+             np.where(rng.random(shape) < .3, np.nan, rng.random(shape)), np.where(rng.random(shape) < .3, -np.inf, rng.random(shape))][k % 5]
+        y = np.round(rng.standard_normal(shape), 2) if k % 2 else x[::-1] * 10.0 ** rng.integers(-6, 6, shape)
+        z = np.empty(shape, complex)
+        z.real, z.imag = x, y
+        yield from (x.astype(np.float16), z.astype(np.complex64), z)
+    yield from (np.array(v) for v in [1 + 2j, -0.5j, complex(0, 3), complex(-0.0, 1), complex(np.nan, -np.inf), 1e20 + 1e-7j, np.float16(0.1), np.complex64(0.1 + 2j)])
 
 
 def test_printing(tmp):
@@ -125,7 +134,7 @@ HOSTILE = [
     b"", b"\x93NUMPY", b"\x93NUMPY\x02\x00\xff\xff\xff\xff", b"\x93NUMPY\x01\x00\xff\xff{", b"\x93NUMPY\x09\x00\x00\x00", header(b"{"), header(b"{'descr"),
     header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999), }"),
     header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }"), header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (18446744073709551617,), }"),
-    header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", b"8 bytes."), header(b"{'descr': '<f2', 'fortran_order': False, 'shape': (1,), }", b"aa"),
+    header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", b"8 bytes."), header(b"{'descr': '<m8', 'fortran_order': False, 'shape': (1,), }", b"aa"),
     header(b"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", b"8 bytes."), header(b"{'descr': '<f8', 'shape': (1,), }", b"8 bytes."),
     header(b"{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", b"8 bytes."),
     header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (" + b"1," * 40 + b")}", b"8 bytes."), header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), } x", b"8 bytes."),

@@ -18,7 +18,7 @@ bool dtype_by_name(const char *s, size_t len, weft_dtype *out) {
                   {"float32", WEFT_F32}, {"float64", WEFT_F64}, {"int", WEFT_I64},
                   {"float", WEFT_F64},
                   {"float16", WEFT_F16}, {"bfloat16", WEFT_BF16}, {"complex64", WEFT_C64},
-                  {"complex128", WEFT_C128}, {"complex", WEFT_C128}};
+                  {"complex128", WEFT_C128}};
     for (int t = 0; t < WEFT_DTYPE__N; t++) {
         const char *name = weft_dtype_name((weft_dtype)t);
         if (strlen(name) != len || memcmp(name, s, len) != 0) continue;

@@ -16,6 +16,8 @@ struct style { // how every element is written
     bool real, exponent, cut; // cut: show the edges only
     int left, right;          // columns before the point and behind it; integers: left
     int frac, exp_digits;     // of exponent forms
+    bool plus;                // a + where there is no -
+    const struct style *imag; // of complex arrays: a and the rest are about the real parts, this is for the others
 };
 struct seen {           // what the elements shown have in common
     double least, most; // of the magnitudes that are not 0
@@ -162,16 +164,16 @@ static void look_width(void *ud, const unsigned char *p) {
         scientific(v, type, buf, sizeof buf, &frac, &digits);
         widen(&s->frac, frac);
         widen(&s->exp_digits, digits);
-        widen(&s->left, 1 + (signbit(v) != 0));
+        widen(&s->left, 1 + (s->plus || signbit(v)));
     } else {
         positional(v, type, buf, sizeof buf, &left, &right);
-        widen(&s->left, left);
+        widen(&s->left, left + (s->plus && !signbit(v)));
         widen(&s->right, right);
     }
 }
 
-static struct style choose_style(const weft_array *a) {
-    struct style s = {.a = a, .real = is_real(a), .cut = weft_array_count(a) > MANY};
+static struct style choose_style(const weft_array *a, bool plus) {
+    struct style s = {.a = a, .real = is_real(a), .plus = plus, .cut = weft_array_count(a) > MANY};
     struct look l = {.s = &s};
     if (s.real) {
         visit(&s, 0, a->data, look_range, &l);
@@ -185,14 +187,14 @@ static struct style choose_style(const weft_array *a) {
     if (s.exponent) s.right = s.frac + 2 + s.exp_digits;
     int room = s.right + 1; // a NaN uses the columns of the point and what is behind it, too
     if (l.seen.nan) widen(&s.left, 3 - room);
-    if (l.seen.infinite || l.seen.nan) widen(&s.left, 3 + l.seen.infinite_neg - room);
+    if (l.seen.infinite || l.seen.nan) widen(&s.left, 3 + (plus || l.seen.infinite_neg) - room);
     return s;
 }
 
 // ---- one element ------------------------------------------------------------------------------
 static void write_exponent(const struct style *s, double v, char *buf, size_t size) {
     char own[64], number[80];
-    snprintf(own, sizeof own, "%.*e", s->frac, v);
+    snprintf(own, sizeof own, s->plus ? "%+.*e" : "%.*e", s->frac, v);
     char *e = strchr(own, 'e');
     *e = 0;
     snprintf(number, sizeof number, "%s%se%c%0*d", own, s->frac ? "" : ".", e[1], s->exp_digits,
@@ -200,7 +202,7 @@ static void write_exponent(const struct style *s, double v, char *buf, size_t si
     snprintf(buf, size, "%*s", s->left + 1 + s->frac + 2 + s->exp_digits, number);
 }
 
-static void write_element(const struct style *s, const unsigned char *p, char *buf, size_t size) {
+static void write_number(const struct style *s, const unsigned char *p, char *buf, size_t size) {
     char text[400];
     int left, right;
     if (!s->real) {
@@ -211,13 +213,19 @@ static void write_element(const struct style *s, const unsigned char *p, char *b
     double v = real_at(s->a, p);
     if (!isfinite(v)) {
         snprintf(buf, size, "%*s", s->left + s->right + 1,
-                 isnan(v) ? "nan"
-                 : v < 0  ? "-inf"
-                          : "inf");
+                 isnan(v)  ? (s->plus ? "+nan" : "nan")
+                 : v < 0   ? "-inf"
+                 : s->plus ? "+inf"
+                           : "inf");
     } else if (s->exponent) {
         write_exponent(s, v, buf, size);
     } else {
         positional(v, s->a->dtype, text, sizeof text, &left, &right);
+        if (s->plus && !signbit(v)) {
+            memmove(text + 1, text, strlen(text) + 1);
+            text[0] = '+';
+            left++;
+        }
         size_t n = strlen(text), lead = (size_t)(s->left - left),
                all = (size_t)(s->left + 1 + s->right);
         memset(buf, ' ', all);
@@ -226,8 +234,20 @@ static void write_element(const struct style *s, const unsigned char *p, char *b
     }
 }
 
+static void write_element(const struct style *s, const unsigned char *p, char *buf, size_t size) {
+    write_number(s, p, buf, size);
+    if (!s->imag) return;
+    char im[200];
+    write_number(s->imag, p + weft_dtype_size(s->a->dtype), im, sizeof im);
+    size_t kept = strlen(im);
+    while (kept > 0 && im[kept - 1] == ' ')
+        kept--;
+    size_t n = strlen(buf);
+    snprintf(buf + n, size - n, "%.*sj%s", (int)kept, im, im + kept);
+}
+
 // A single number, as Python writes it.
-static void write_scalar(const weft_array *a, char *buf, size_t size) {
+static void write_real(const weft_array *a, char *buf, size_t size) {
     if (!is_real(a)) {
         int_text(a, a->data, buf, size);
         return;
@@ -252,6 +272,27 @@ static void write_scalar(const weft_array *a, char *buf, size_t size) {
         }
         snprintf(buf + n, size - (size_t)n, "%s", d.exp + 1 >= d.n ? ".0" : "");
     }
+}
+
+static void write_scalar(const weft_array *a, char *buf, size_t size) {
+    if (!complex_type(a->dtype)) {
+        write_real(a, buf, size);
+        return;
+    }
+    weft_array part[2] = {part_of(a, 0), part_of(a, 1)};
+    char text[2][100];
+    for (int i = 0; i < 2; i++) {
+        write_real(&part[i], text[i], sizeof text[i]);
+        size_t n = strlen(text[i]);
+        if (n > 2 && strcmp(text[i] + n - 2, ".0") == 0) text[i][n - 2] = 0;
+    }
+    double re = real_at(&part[0], part[0].data);
+    bool alone = re == 0 && !signbit(re);
+    bool sign = text[1][0] == '-';
+    if (alone)
+        snprintf(buf, size, "%sj", text[1]);
+    else
+        snprintf(buf, size, "(%s%s%sj)", text[0], sign ? "" : "+", text[1]);
 }
 
 // ---- rows and brackets ------------------------------------------------------------------------
@@ -338,7 +379,13 @@ void print_array(FILE *f, const weft_array *a) {
         fprintf(f, "%s\n", text);
         return;
     }
-    struct style s = choose_style(a);
+    bool pairs = complex_type(a->dtype);
+    weft_array re = pairs ? part_of(a, 0) : *a, im = pairs ? part_of(a, 1) : *a;
+    struct style s = choose_style(&re, false), imag;
+    if (pairs) {
+        imag = choose_style(&im, true);
+        s.imag = &imag;
+    }
     struct writer w = {f, &s, 0, 0};
     write_axis(&w, a->data, 0);
     fputc('\n', f);
@@ -348,15 +395,21 @@ struct raw {
     FILE *f;
     const weft_array *a;
 };
+static void raw_real(FILE *f, double v, char end) {
+    if (isnan(v))
+        fprintf(f, "nan%c", end);
+    else
+        fprintf(f, "%a%c", v, end);
+}
 static void raw_element(void *ud, const unsigned char *p) {
     struct raw *r = ud;
     char text[40];
-    if (is_real(r->a)) {
-        double v = real_at(r->a, p);
-        if (isnan(v))
-            fputs("nan\n", r->f);
-        else
-            fprintf(r->f, "%a\n", v);
+    weft_dtype part = part_type(r->a->dtype);
+    if (complex_type(r->a->dtype)) {
+        raw_real(r->f, real_get(part, p), ' ');
+        raw_real(r->f, real_get(part, p + weft_dtype_size(part)), '\n');
+    } else if (is_real(r->a)) {
+        raw_real(r->f, real_at(r->a, p), '\n');
     } else if (r->a->dtype == WEFT_BOOL) {
         fprintf(r->f, "%d\n", *p != 0);
     } else {
