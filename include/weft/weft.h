@@ -160,6 +160,8 @@ typedef enum weft_isa {
     WEFT_ISA_NEON    /* aarch64 */
 } weft_isa;
 
+#ifndef WEFT_TYPES_ONLY /* weft's own rooms that need the vocabulary and no function */
+
 /* Zero means "default" for every field but size, which must be sizeof(weft_ctx_opts). Environment
  * variables (WEFT_THREADS, WEFT_ISA, WEFT_BACKEND, WEFT_DUMP, WEFT_CHECK, ...) fill fields left at
  * their default, unless ignore_env is set. */
@@ -480,6 +482,8 @@ typedef struct weft_env_info {
     const char *name, *values, *doc;
 } weft_env_info;
 WEFT_API const weft_env_info *weft_env_at(int i);
+
+#endif /* WEFT_TYPES_ONLY */
 
 #ifdef __cplusplus
 }
