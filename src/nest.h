@@ -40,6 +40,22 @@ struct nest_operand {
     uint32_t buf;
     int64_t offset;             // bytes from the start of the buffer (IOTA: value)
     int64_t stride[NEST_DIMS];  // bytes per step along each nest dim (IOTA: value per step)
+    // A gathered operand: element = offset + strides + gstride * index, where operand index - 1 of the
+    // nest has the index, an integer that mode brings into 0..gextent-1. Packing does it.
+    bool aux;                   // read by the runtime only, for the operand that names it; code never does
+    uint8_t gmode;              // weft_index_mode
+    uint16_t index;             // 0: not gathered
+    int64_t gstride, gextent;
+};
+
+// A gathered operand for the sentence that names an index out of range: its index array as the user
+// knows it, in logical order.
+struct nest_gather {
+    uint16_t operand;
+    int axis, rank;             // of the array read; of the index array, -1: its elements have no address
+    const char *name;           // of the operation, static
+    int64_t dim[WEFT_MAX_RANK];
+    int64_t offset, stride[WEFT_MAX_RANK];
 };
 
 struct nest {
@@ -48,6 +64,22 @@ struct nest {
     int64_t dim[NEST_DIMS];
     int noperand;
     struct nest_operand *operand; // in the owner's arena; inputs first, then outputs
+    int ngather;
+    const struct nest_gather *gather; // in order of their operands
+};
+
+// ---- a call: one precompiled function over whole arrays ----------------------------------------------
+struct nest_array {
+    struct nest_operand o; // stride[d] of axis d
+    int rank;
+    bool absent;           // an output that nobody wants, or an array without elements
+    int64_t dim[WEFT_MAX_RANK];
+};
+struct nest_call {
+    int op;                // in a plan an ir_op, in a program an enum kern_call_op
+    int nin, nout, nattr;
+    const struct nest_array *array; // inputs, then outputs
+    const int64_t *attr;
 };
 
 // ---- the body ----------------------------------------------------------------------------------------

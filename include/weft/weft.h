@@ -72,6 +72,7 @@ typedef enum weft_status {
     WEFT_ESHAPE,       /* shapes do not fit together, or a size overflows */
     WEFT_EDTYPE,       /* the operation is not defined for these types, or a literal does not fit */
     WEFT_EALIAS,       /* an output overlaps itself or another output */
+    WEFT_EINDEX,       /* an index is out of range; found when the values are, at evaluation */
     WEFT_ENAN,         /* a reduction in WEFT_NAN_RAISE mode met a NaN */
     WEFT_ELIMIT,       /* a limit of the context was reached */
     WEFT_EUNSUPPORTED, /* not available in this build or on this machine */
@@ -402,6 +403,33 @@ WEFT_API weft_expr *weft_expand_dims(weft_expr *x, int axis); /* position in the
 WEFT_API weft_expr *weft_broadcast_to(weft_expr *x, int rank, const int64_t *dims);
 /* NumPy's diagonal: axis1 and axis2 go, their diagonal becomes the last axis. */
 WEFT_API weft_expr *weft_diagonal(weft_expr *x, int64_t offset, int axis1, int axis2);
+
+/* ---- indexing and assembly ------------------------------------------------------------------------ */
+
+/* What an index outside 0..n-1 means. Nothing is read or written outside an array in any mode. */
+typedef enum weft_index_mode {
+    WEFT_INDEX_RAISE, /* -n..-1 count from the end; others: evaluation returns WEFT_EINDEX, and the
+                         sentence names the index and its place; the outputs are unspecified */
+    WEFT_INDEX_CLIP,  /* below 0: 0; above: n-1 */
+    WEFT_INDEX_WRAP   /* modulo n */
+} weft_index_mode;
+
+/* NumPy's take: the axis of x is replaced by the axes of index, an integer array of any rank. Reads x
+ * while the pass that uses the result runs: take(x, i) * 2 + 1 is one pass. Indices that the result does
+ * not need may go unchecked. */
+WEFT_API weft_expr *weft_take(weft_expr *x, weft_expr *index, int axis, weft_index_mode mode);
+/* NumPy's take_along_axis: index has the rank of x and broadcasts against it on the other axes. */
+WEFT_API weft_expr *weft_take_along_axis(weft_expr *x, weft_expr *index, int axis,
+                                         weft_index_mode mode);
+/* NumPy's sliding_window_view along one axis: a view, the window as the last axis. */
+WEFT_API weft_expr *weft_sliding_windows(weft_expr *x, int axis, int64_t size);
+/* Arrays one after the other along an axis, in their common type. Each is computed straight into its
+ * place, so a concatenation that is stored costs no pass of its own. */
+WEFT_API weft_expr *weft_concat(int n, weft_expr *const *x, int axis);
+/* Rising order along an axis, stable, NaN last (NumPy with kind="stable"); and the i64 places the
+ * elements came from. Radix over keys of the element's width: linear in the extent. */
+WEFT_API weft_expr *weft_sort(weft_expr *x, int axis);
+WEFT_API weft_expr *weft_argsort(weft_expr *x, int axis);
 
 /* ---- evaluation --------------------------------------------------------------------------------- */
 

@@ -72,6 +72,11 @@ weft_expr *graph_wrap(weft_graph *g, ir_ref r);
 // Records a mistake that the ir room cannot see.
 weft_expr *graph_fail(weft_graph *g, weft_status s, const char *what);
 
+// A call over operands of one graph, and another output of it (index.c).
+weft_expr *api_call(enum ir_op op, weft_expr *const *x, const int64_t *attr, int nattr);
+weft_expr *api_result(weft_expr *call, int k);
+int api_axis(const char *name, weft_expr *x, int axis);
+
 // ---- plans (plans.c) ----------------------------------------------------------------------------------
 // A program and the order of its leaves and constants, shared by reference.
 struct plan_request {

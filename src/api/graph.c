@@ -89,6 +89,7 @@ const char *weft_status_text(weft_status s) {
         [WEFT_ESHAPE] = "shape mismatch",
         [WEFT_EDTYPE] = "type mismatch",
         [WEFT_EALIAS] = "overlapping output",
+        [WEFT_EINDEX] = "index out of range",
         [WEFT_ENAN] = "NaN met",
         [WEFT_ELIMIT] = "limit reached",
         [WEFT_EUNSUPPORTED] = "not supported here",

@@ -10,7 +10,7 @@
 enum { AGAIN = 2, SLOW_COST = 3, HEAVY_COST = 100 };
 
 static bool is_double(struct fuse_work *w, const struct fuse_value *a, const struct fuse_value *b) {
-    return cluster_find(w, a->cluster) == cluster_find(w, b->cluster) && map_same(a->map, b->map);
+    return cluster_find(w, a->cluster) == cluster_find(w, b->cluster) && value_same(a, b);
 }
 
 // Looks through views and through values that merging has made double.
@@ -76,7 +76,7 @@ static void mark_needed(struct body *b, const uint32_t *sinks) {
 }
 
 // ---- accesses -----------------------------------------------------------------------------------
-static void describe_leaf(struct fuse_work *w, const struct fuse_value *v, struct nest_operand *o) {
+void describe_leaf(struct fuse_work *w, const struct fuse_value *v, struct nest_operand *o) {
     const struct fuse_sink *s = sink_at(w, w->slot[v->node]);
     switch (ir_at(w->g, v->node)->op) {
     case IR_constant:
@@ -114,6 +114,15 @@ static void add_read(struct body *b, int i) {
     b->item[i].access = b->naccess++;
 }
 
+static bool add_take(struct body *b, int i) {
+    struct fuse_access *a = &b->access[b->naccess];
+    if (!gather_read(b->w, b->item[i].value, a)) return false;
+    a[0].gather = b->naccess + 2;
+    b->item[i].access = b->naccess;
+    b->naccess += 2;
+    return true;
+}
+
 static bool is_kept(struct fuse_work *w, const struct fuse_cluster *c, const struct fuse_value *v,
                     ir_ref n) {
     if (!c->run || !map_is_identity(w, c, v->map, n, false)) return false;
@@ -142,14 +151,18 @@ static bool add_store(struct body *b, uint32_t sink) {
 static bool find_accesses(struct body *b) {
     struct fuse_work *w = b->w;
     uint32_t sinks = cluster_at(w, b->cluster)->sinks;
-    int n = b->nitem;
+    int n = 2 * b->nitem;
     for (uint32_t s = sinks; s; s = sink_at(w, s)->next)
         n++;
     b->access = ARENA_ARRAY(&w->arena, struct fuse_access, n + 1);
     if (!b->access) return false;
     mark_needed(b, &sinks);
     for (int i = 0; i < b->nitem; i++)
-        if (b->item[i].need && item_is_load(&b->item[i])) add_read(b, i);
+        if (b->item[i].need && b->item[i].kind == V_TAKE) {
+            if (!add_take(b, i)) return false;
+        } else if (b->item[i].need && item_is_load(&b->item[i])) {
+            add_read(b, i);
+        }
     for (uint32_t s = sinks; s; s = sink_at(w, s)->next)
         if (!add_store(b, s)) return false;
     return true;

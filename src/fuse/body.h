@@ -31,7 +31,7 @@ struct body {
     int naccess, nstore; // stores come last
 };
 static inline bool item_is_load(const struct item *i) {
-    return i->kind == V_DIRECT || i->kind == V_LOAD;
+    return i->kind == V_DIRECT || i->kind == V_LOAD || i->kind == V_TAKE;
 }
 static inline int lowest(uint64_t set) {
     return __builtin_ctzll(set);

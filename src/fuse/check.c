@@ -37,6 +37,7 @@ static bool find_reach(const struct nest_operand *o, const int64_t *dim, int n, 
         if (dim[d] <= 0 || __builtin_mul_overflow(o->stride[d], dim[d] - 1, &by)) return false;
         *(by < 0 ? low : high) += by;
     }
+    if (o->index) *(o->gstride < 0 ? low : high) += o->gstride * (o->gextent - 1);
     *high += (int64_t)dtype_size((weft_dtype)o->dtype);
     return true;
 }
@@ -50,7 +51,7 @@ static bool check_temp(const struct checker *k, const struct nest_operand *o, in
         return WRONG(k,
                      "temporary %" PRIu32 " of %" PRId64 " bytes: touches %" PRId64 " to %" PRId64,
                      o->buf, t->bytes, low, high);
-    if (o->out ? k->step != t->first_step : k->step <= t->first_step)
+    if (o->out ? k->step < t->first_step : k->step <= t->first_step)
         return WRONG(k, "temporary %" PRIu32 " is %s outside its life", o->buf,
                      o->out ? "written" : "read");
     return k->step <= t->last_step ||
@@ -183,6 +184,8 @@ static bool check_loop(const struct checker *k, const struct fuse_step *s) {
     for (int i = 0; i < n->noperand; i++) {
         const struct nest_operand *o = &n->operand[i];
         if (!check_operand(k, o, n->dim, n->ndim)) return false;
+        if (o->index && (o->index > n->noperand || !n->operand[o->index - 1].aux))
+            return WRONG(k, "a gathered operand has no index");
         for (int d = n->nouter + n->nrow; d < n->ndim && o->cls == NEST_SCALAR; d++)
             if (o->stride[d]) return WRONG(k, "a scalar operand changes along columns");
         for (int d = n->nouter; d < n->nouter + n->nrow && o->late; d++)
@@ -204,6 +207,15 @@ static bool check_matmul(const struct checker *k, const struct fuse_matmul *m) {
         if (i < 2 && !m->k) continue;
         if (o[i]->dtype != m->dtype || o[i]->out != (i == 2)) return WRONG(k, "bad matrix operand");
         if (!check_operand(k, o[i], dim, m->nbatch + 2)) return false;
+    }
+    return true;
+}
+
+static bool check_call(const struct checker *k, const struct nest_call *c) {
+    for (int i = 0; i < c->nin + c->nout; i++) {
+        const struct nest_array *a = &c->array[i];
+        if (a->o.out != (i >= c->nin)) return WRONG(k, "bad array of a call");
+        if (!a->absent && !check_operand(k, &a->o, a->dim, a->rank)) return false;
     }
     return true;
 }
@@ -231,7 +243,9 @@ bool fuse_plan_check(const struct ir_graph *g, const struct fuse_plan *p, struct
     for (int i = 0; i < p->nstep; i++) {
         k.step = i;
         const struct fuse_step *s = &p->step[i];
-        bool ok = s->kind == FUSE_MATMUL ? check_matmul(&k, &s->matmul) : check_loop(&k, s);
+        bool ok = s->kind == FUSE_MATMUL ? check_matmul(&k, &s->matmul)
+                  : s->kind == FUSE_CALL ? check_call(&k, &s->call)
+                                         : check_loop(&k, s);
         if (!ok) return false;
     }
     return check_memory(&k);

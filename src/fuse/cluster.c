@@ -65,32 +65,62 @@ static void count_value(struct fuse_work *w, struct fuse_cluster *c, ir_ref n, i
         c->pending += by;
 }
 
-uint32_t value_ask(struct fuse_work *w, uint32_t cluster, ir_ref node, const struct fuse_map *map,
-                   unsigned use) {
-    if (!map) return 0;
+static bool same_own(const struct fuse_value *a, const struct fuse_value *b) {
+    if ((a->use ^ b->use) & USE_WHOLE || a->nown != b->nown) return false;
+    return !a->nown || !memcmp(a->own, b->own, a->nown * sizeof *a->own);
+}
+
+bool value_same(const struct fuse_value *a, const struct fuse_value *b) {
+    return map_same(a->map, b->map) && same_own(a, b);
+}
+
+static uint32_t ask(struct fuse_work *w, const struct fuse_value *want) {
     int look = 0;
-    for (uint32_t i = w->head[node]; i && look < MAX_LOOK; i = value_at(w, i)->next, look++) {
+    for (uint32_t i = w->head[want->node]; i && look < MAX_LOOK; i = value_at(w, i)->next, look++) {
         struct fuse_value *v = value_at(w, i);
-        if (cluster_find(w, v->cluster) != cluster || !map_same(v->map, map)) continue;
-        v->use |= (uint8_t)use;
+        if (cluster_find(w, v->cluster) != want->cluster || !value_same(v, want)) continue;
+        v->use |= want->use;
         return i;
     }
-    struct fuse_cluster *c = cluster_at(w, cluster);
-    struct fuse_value v = {.node = node,
-                           .cluster = cluster,
-                           .map = map,
-                           .next = w->head[node],
-                           .link = c->first,
-                           .use = (uint8_t)use};
+    struct fuse_cluster *c = cluster_at(w, want->cluster);
+    struct fuse_value v = *want;
+    v.next = w->head[v.node];
+    v.link = c->first;
     uint32_t index = (uint32_t)VEC_LEN(&w->value, struct fuse_value);
     if (!vec_push(&w->value, &v, sizeof v)) {
         w->failed = true;
         return 0;
     }
-    w->head[node] = c->first = index;
+    w->head[v.node] = c->first = index;
     if (!c->last) c->last = index;
-    count_value(w, c, node, 1);
+    count_value(w, c, v.node, 1);
     return index;
+}
+
+uint32_t value_ask(struct fuse_work *w, uint32_t cluster, ir_ref node, const struct fuse_map *map,
+                   unsigned use) {
+    if (!map) return 0;
+    return ask(w, &(struct fuse_value){
+                      .node = node, .cluster = cluster, .map = map, .use = (uint8_t)use});
+}
+
+uint32_t value_ask_whole(struct fuse_work *w, uint32_t cluster, ir_ref node,
+                         const struct fuse_whole *as) {
+    if (!as->map) return 0;
+    return ask(w, &(struct fuse_value){.node = node,
+                                       .cluster = cluster,
+                                       .map = as->map,
+                                       .use = USE_WHOLE,
+                                       .nown = (uint8_t)as->nown,
+                                       .own = as->own});
+}
+
+const int64_t *value_space(struct fuse_work *w, const struct fuse_value *v, int64_t *buf) {
+    const struct fuse_cluster *c = cluster_at(w, cluster_find(w, v->cluster));
+    if (!v->nown) return c->dim;
+    if (c->nf) memcpy(buf, c->dim, (size_t)c->nf * sizeof *buf);
+    memcpy(buf + c->nf, v->own, v->nown * sizeof *buf);
+    return buf;
 }
 
 void value_settle(struct fuse_work *w, uint32_t value, enum value_kind kind) {
@@ -170,7 +200,7 @@ void cluster_gather(struct fuse_work *w, ir_ref n) {
              j = value_at(w, j)->next, look++) {
             uint32_t a = cluster_find(w, value_at(w, i)->cluster);
             uint32_t b = cluster_find(w, value_at(w, j)->cluster);
-            if (a != b && map_same(value_at(w, i)->map, value_at(w, j)->map))
+            if (a != b && value_same(value_at(w, i), value_at(w, j)))
                 cluster_merge(w, a, b);
         }
     }
@@ -182,7 +212,7 @@ void cluster_gather(struct fuse_work *w, ir_ref n) {
              j = value_at(w, j)->next, look++)
             if (cluster_find(w, value_at(w, i)->cluster) ==
                     cluster_find(w, value_at(w, j)->cluster) &&
-                map_same(value_at(w, i)->map, value_at(w, j)->map)) {
+                value_same(value_at(w, i), value_at(w, j))) {
                 keep = j;
                 break;
             }
@@ -210,7 +240,7 @@ bool cluster_widen(struct fuse_work *w, uint32_t cluster, int nf, const int64_t 
         }
         if (!wide) return false;
         v->map = wide;
-        v->use = USE_KEPT;
+        v->use = (uint8_t)(USE_KEPT | (v->use & USE_WHOLE));
     }
     c->dim = copy;
     c->nf = nf;

@@ -22,13 +22,19 @@ static void put_operand(struct base_vec *o, const struct nest_operand *p, int nd
     vec_printf(o, "    %-6s %s", name, buffer_name[p->buffer]);
     if (p->buffer != NEST_IOTA) vec_printf(o, "%" PRIu32, p->buf);
     vec_printf(o, " %s", dtype_name((weft_dtype)p->dtype));
-    if (*name != 'm')
+    if (p->aux) vec_printf(o, " index");
+    if (*name != 'm' && *name != 'c' && !p->aux)
         vec_printf(o, " %s%s", p->cls == NEST_UNIT ? "unit" : "scalar", p->late ? " late" : "");
     if (p->offset) vec_printf(o, " %+" PRId64, p->offset);
     if (p->buffer != NEST_CONST) {
         vec_printf(o, " [");
         put_list(o, p->stride, ndim, ",");
         vec_printf(o, "]");
+    }
+    if (p->index) {
+        static const char *const mode[] = {"raise", "clip", "wrap"};
+        vec_printf(o, " at in%d*%" PRId64 " of %" PRId64 " %s", p->index - 1, p->gstride,
+                   p->gextent, mode[p->gmode]);
     }
     vec_printf(o, "\n");
 }
@@ -82,11 +88,33 @@ static void put_matmul(struct base_vec *o, const struct fuse_matmul *m) {
                m->m, m->k, m->k, m->n);
 }
 
+static void put_call(struct base_vec *o, const struct nest_call *c) {
+    vec_printf(o, "call %s", ir_ops[c->op].name);
+    if (!c->nattr) return;
+    vec_printf(o, " [");
+    put_list(o, c->attr, c->nattr, ",");
+    vec_printf(o, "]");
+}
+
+static void put_arrays(struct base_vec *o, const struct nest_call *c) {
+    for (int i = 0; i < c->nin + c->nout; i++) {
+        const struct nest_array *a = &c->array[i];
+        char name[16];
+        snprintf(name, sizeof name, "c.%s%d", a->o.out ? "out" : "in", i);
+        if (a->absent)
+            vec_printf(o, "    %-6s absent\n", name);
+        else
+            put_operand(o, &a->o, a->rank, name);
+    }
+}
+
 static void put_step(const struct ir_graph *g, struct base_vec *o, const struct fuse_step *s,
                      int number) {
     vec_printf(o, "step %d: ", number);
     if (s->kind == FUSE_MATMUL)
         put_matmul(o, &s->matmul);
+    else if (s->kind == FUSE_CALL)
+        put_call(o, &s->call);
     else
         put_loop(o, s);
     vec_printf(o, " read=%" PRId64 " write=%" PRId64 "\n    makes ", s->bytes_read,
@@ -101,6 +129,10 @@ static void put_step(const struct ir_graph *g, struct base_vec *o, const struct 
         put_operand(o, &s->matmul.a, s->matmul.nbatch + 2, "m.a");
         put_operand(o, &s->matmul.b, s->matmul.nbatch + 2, "m.b");
         put_operand(o, &s->matmul.c, s->matmul.nbatch + 2, "m.c");
+        return;
+    }
+    if (s->kind == FUSE_CALL) {
+        put_arrays(o, &s->call);
         return;
     }
     for (int i = 0; i < s->nest.noperand; i++) {
@@ -124,8 +156,23 @@ void fuse_plan_dump(const struct ir_graph *g, const struct fuse_plan *p, struct 
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------
+static void json_arrays(struct base_vec *o, const struct nest_call *c, bool out) {
+    const char *sep = "";
+    for (int i = 0; i < c->nin + c->nout; i++) {
+        const struct nest_operand *p = &c->array[i].o;
+        if (p->out != out || c->array[i].absent) continue;
+        vec_printf(o, "%s\"%s%" PRIu32 " %s array\"", sep, buffer_name[p->buffer], p->buf,
+                   dtype_name((weft_dtype)p->dtype));
+        sep = ",";
+    }
+}
+
 static void json_operands(struct base_vec *o, const struct fuse_step *s, bool out) {
     const char *sep = "";
+    if (s->kind == FUSE_CALL) {
+        json_arrays(o, &s->call, out);
+        return;
+    }
     const struct fuse_matmul *m = &s->matmul;
     const struct nest_operand *of[3] = {&m->a, &m->b, &m->c};
     int n = s->kind == FUSE_MATMUL ? 3 : s->nest.noperand;
@@ -144,9 +191,15 @@ static void json_operands(struct base_vec *o, const struct fuse_step *s, bool ou
 static void json_step(struct base_vec *o, const struct fuse_step *s) {
     const struct fuse_matmul *m = &s->matmul;
     bool loop = s->kind == FUSE_LOOP;
-    vec_printf(o, "{\"kind\":\"%s\",\"space\":[", loop ? mode_name[s->nest.mode] : "matmul");
+    const bool call = s->kind == FUSE_CALL;
+    vec_printf(o, "{\"kind\":\"%s\",\"space\":[",
+               loop   ? mode_name[s->nest.mode]
+               : call ? ir_ops[s->call.op].name
+                      : "matmul");
     if (loop) {
         put_list(o, s->nest.dim, s->nest.ndim, ",");
+    } else if (call) {
+        put_list(o, s->call.array[s->call.nin].dim, s->call.array[s->call.nin].rank, ",");
     } else {
         put_list(o, m->batch, m->nbatch, ",");
         vec_printf(o, "%s%" PRId64 ",%" PRId64 ",%" PRId64, m->nbatch ? "," : "", m->m, m->n, m->k);

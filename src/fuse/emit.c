@@ -37,16 +37,20 @@ static bool is_late(const struct code *c, int sec) {
     return c->b->axes.mode == NEST_OUTER && sec == 2;
 }
 
-// The operand by which the access is made, numbered at its first use.
+static void number_operand(struct base_vec *list, struct fuse_access *a, int access, bool late) {
+    if (a->index[late] >= 0) return;
+    uint32_t key = (uint32_t)access * 2 + late;
+    a->index[late] = (int16_t)VEC_LEN(list, uint32_t);
+    vec_push(list, &key, sizeof key);
+}
+
+// The operand by which the access is made, numbered at its first use, its index behind it.
 static uint16_t operand_of(struct code *c, int access, int sec) {
     bool late = is_late(c, sec);
     struct fuse_access *a = &c->b->access[access];
     struct base_vec *list = a->o.out ? &c->out : &c->operand;
-    if (a->index[late] < 0) {
-        uint32_t key = (uint32_t)access * 2 + late;
-        a->index[late] = (int16_t)VEC_LEN(list, uint32_t);
-        vec_push(list, &key, sizeof key);
-    }
+    number_operand(list, a, access, late);
+    if (a->gather) number_operand(list, &c->b->access[a->gather - 1], a->gather - 1, late);
     return (uint16_t)(a->index[late] + (a->o.out ? FIRST_OUT : 0));
 }
 
@@ -214,6 +218,7 @@ static void fill_operand(const struct body *b, const struct fuse_access *a, bool
     *o = a->o;
     o->late = late;
     o->cls = class_of(b, a);
+    if (a->gather) o->index = (uint16_t)(1 + b->access[a->gather - 1].index[late]);
     for (int d = 0; d < b->axes.ngroup; d++)
         o->stride[d] = b->axes.inner[d] < 0 ? 0 : a->stride[b->axes.inner[d]];
 }
@@ -230,6 +235,24 @@ static void fill_rowtmp(const struct body *b, const struct item *it, struct nest
         o->stride[d] = step;
         step *= b->axes.extent[d];
     }
+}
+
+// Gathered operands as the sentence of an index out of range knows them.
+static bool fill_gathers(struct code *c, struct nest *n) {
+    struct body *b = c->b;
+    int count = 0;
+    for (int k = 0; k < n->noperand; k++)
+        count += n->operand[k].index > 0;
+    if (!count) return true;
+    struct nest_gather *t = ARENA_ARRAY(&b->w->plan->arena, struct nest_gather, count);
+    n->gather = t;
+    for (int k = 0; t && k < n->noperand; k++) {
+        if (!n->operand[k].index) continue;
+        const struct fuse_access *a = &b->access[VEC_AT(&c->operand, uint32_t, k) / 2];
+        t[n->ngather].operand = (uint16_t)k;
+        if (!gather_describe(b->w, a->value, &t[n->ngather++])) return false;
+    }
+    return t != NULL;
 }
 
 static bool fill_nest(struct code *c, struct nest *n) {
@@ -252,7 +275,7 @@ static bool fill_nest(struct code *c, struct nest *n) {
     for (int i = 0; i < b->nitem; i++)
         if (b->item[i].carried)
             fill_rowtmp(b, &b->item[i], &n->operand[nin + nout + b->item[i].rowtmp]);
-    return true;
+    return fill_gathers(c, n);
 }
 
 static bool finish(struct code *c, struct fuse_step *s) {

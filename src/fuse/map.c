@@ -49,6 +49,14 @@ const struct fuse_map *map_identity(struct fuse_work *w, const struct fuse_clust
     return m;
 }
 
+const struct fuse_map *map_axis_by_axis(struct fuse_work *w, ir_ref shape) {
+    const int rank = ir_at(w->g, shape)->rank;
+    struct fuse_map *m = map_new(w, rank, rank, false);
+    for (int i = 0; m && i < rank; i++)
+        row_of(m, i)[1 + i] = 1;
+    return m;
+}
+
 bool map_is_identity(struct fuse_work *w, const struct fuse_cluster *c, const struct fuse_map *m,
                      ir_ref shape, bool full) {
     const int64_t *dims = ir_dims(w->g, shape);
@@ -166,14 +174,14 @@ static const struct fuse_map *through_map(struct fuse_work *w, const struct fuse
     return r;
 }
 
-static const struct fuse_map *through_reshape(struct fuse_work *w, const struct fuse_cluster *c,
+static const struct fuse_map *through_reshape(struct fuse_work *w, const int64_t *fdim,
                                               const struct fuse_map *m, ir_ref n, ir_ref o) {
     int rn = ir_at(w->g, n)->rank, ro = ir_at(w->g, o)->rank;
     const int64_t *dn = ir_dims(w->g, n), *dm = ir_dims(w->g, o);
     if (!m->linear && same_but_ones(dn, rn, dm, ro)) return move_ones(w, m, dn, dm, ro);
     const struct fuse_map *l = m->linear ? relabel(w, m, ro) : to_linear(w, m, dn, ro);
     if (!l) return NULL;
-    const struct fuse_map *a = from_linear(w, c->dim, l, dm, ro);
+    const struct fuse_map *a = from_linear(w, fdim, l, dm, ro);
     return a ? a : l;
 }
 
@@ -206,12 +214,13 @@ static const struct fuse_map *through_view(struct fuse_work *w, const struct fus
     return g ? map_compose(w, g, m) : NULL;
 }
 
-const struct fuse_map *map_operand(struct fuse_work *w, const struct fuse_cluster *c,
+const struct fuse_map *map_operand(struct fuse_work *w, const int64_t *fdim,
                                    const struct fuse_map *m, ir_ref n, int i) {
     const struct ir_node *node = ir_at(w->g, n);
     ir_ref o = node->in[i];
-    if (ir_ops[node->op].cls == IR_MAP || node->op == IR_guard) return through_map(w, m, n, o);
-    if (node->op == IR_reshape) return through_reshape(w, c, m, n, o);
+    const bool same = node->op == IR_guard || node->op == IR_trim || node->op == IR_fixed;
+    if (ir_ops[node->op].cls == IR_MAP || same) return through_map(w, m, n, o);
+    if (node->op == IR_reshape) return through_reshape(w, fdim, m, n, o);
     if (!m->linear) return through_view(w, m, n, o);
     if (ir_elements(w->g, o) == 1) return map_new(w, ir_at(w->g, o)->rank, m->nf, false);
     if (node->op == IR_expand_dims || node->op == IR_squeeze)

@@ -42,8 +42,8 @@ static uint32_t product_cluster(struct fuse_work *w, ir_ref n, const char *why) 
     return c;
 }
 
-// A product has one place. Other outputs of the same node are copied from it.
-static uint32_t main_sink(struct fuse_work *w, ir_ref n) {
+// What is made as a whole has one place. Other places of the same node are copied from it.
+uint32_t sink_main(struct fuse_work *w, ir_ref n, const char *why) {
     uint32_t s = w->pins[n];
     while (s && !sink_serves(w, n, s))
         s = sink_at(w, s)->next;
@@ -53,7 +53,7 @@ static uint32_t main_sink(struct fuse_work *w, ir_ref n) {
         if (i == s) continue;
         if (!copy) {
             int64_t dim[WEFT_MAX_RANK + 1];
-            uint32_t c = cluster_new(w, space_of(w, n, dim), dim, 0, "another root of a matmul");
+            uint32_t c = cluster_new(w, space_of(w, n, dim), dim, height_above(w, n, UINT32_MAX), why);
             if (w->failed) return 0;
             copy = value_ask(w, c, n, map_identity(w, cluster_at(w, c), n, true), USE_ELEM);
         }
@@ -64,7 +64,7 @@ static uint32_t main_sink(struct fuse_work *w, ir_ref n) {
 
 void place_matmul(struct fuse_work *w, ir_ref n) {
     const char *why = w->pins[n] ? "root" : "matmul";
-    uint32_t s = main_sink(w, n);
+    uint32_t s = sink_main(w, n, "another root of a matmul");
     if (w->failed) return;
     uint32_t c = product_cluster(w, n, why);
     if (w->failed) return;

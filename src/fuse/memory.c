@@ -12,13 +12,17 @@ struct live {
 static void touch(struct fuse_plan *p, const struct nest_operand *o, int step) {
     if (o->buffer != NEST_TEMP) return;
     struct fuse_temp *t = &p->temp[o->buf];
-    if (o->out) t->first_step = step;
+    if (o->out) t->first_step = MIN_OF(t->first_step, step);
     t->last_step = MAX_OF(t->last_step, step);
 }
 
 static void find_lifetimes(struct fuse_plan *p) {
+    for (int i = 0; i < p->ntemp; i++)
+        p->temp[i].first_step = INT_MAX;
     for (int i = 0; i < p->nstep; i++) {
         const struct fuse_step *s = &p->step[i];
+        for (int k = 0; s->kind == FUSE_CALL && k < s->call.nin + s->call.nout; k++)
+            if (!s->call.array[k].absent) touch(p, &s->call.array[k].o, i);
         if (s->kind == FUSE_MATMUL) {
             touch(p, &s->matmul.a, i);
             touch(p, &s->matmul.b, i);

@@ -63,37 +63,46 @@ bool value_address(struct fuse_work *w, const struct fuse_value *v, int64_t *off
 // ---- inlining -----------------------------------------------------------------------------------
 static bool leaf_reachable(struct fuse_work *w, uint32_t value) {
     const struct fuse_value *v = value_at(w, value);
-    int64_t offset, stride[WEFT_MAX_RANK + 1];
+    int64_t offset, stride[SPACE_MAX];
     int op = ir_at(w->g, v->node)->op;
     bool memory = op == IR_from || op == IR_input;
-    if (cluster_at(w, cluster_find(w, v->cluster))->matmul && !memory) return false;
+    const bool whole = v->use & USE_WHOLE || cluster_at(w, cluster_find(w, v->cluster))->matmul;
+    if (whole && !memory) return false;
     return array_address(w, v->node, v->map, &offset, stride);
 }
 
 // Computes the value in its cluster, asking for its operands there. really false: only whether it
 // can be.
 bool inline_value(struct fuse_work *w, uint32_t value, bool really) {
-    ir_ref n = value_at(w, value)->node;
-    uint32_t c = cluster_find(w, value_at(w, value)->cluster);
-    const struct fuse_map *m = value_at(w, value)->map, *maps[3] = {NULL};
-    unsigned use = value_at(w, value)->use;
+    const struct fuse_value v = *value_at(w, value);
+    ir_ref n = v.node;
+    uint32_t c = cluster_find(w, v.cluster);
+    const struct fuse_map *maps[3] = {NULL};
     int cls = ir_ops[ir_at(w->g, n)->op].cls;
+    const bool whole = v.use & USE_WHOLE || cluster_at(w, c)->matmul;
+    if (cluster_at(w, c)->join) return false; // the parts are stored where they belong
     if (cls == IR_LEAF) {
         if (!leaf_reachable(w, value)) return false;
         if (really) value_settle(w, value, V_DIRECT);
         return true;
     }
+    if (cls == IR_GATHER) return !whole && inline_take(w, value, really);
     if (cls != IR_MAP && cls != IR_VIEW) return false;
-    if (cls == IR_MAP && (cluster_at(w, c)->matmul || !cluster_fits(w, c, n))) return false;
+    if (cls == IR_MAP && (whole || !cluster_fits(w, c, n))) return false;
+    int64_t buf[SPACE_MAX];
+    const int64_t *space = value_space(w, &v, buf);
     int count = cls == IR_VIEW ? 1 : ir_ops[ir_at(w->g, n)->op].arity;
     for (int i = 0; i < count; i++) {
-        maps[i] = map_operand(w, cluster_at(w, c), m, n, i);
+        maps[i] = map_operand(w, space, v.map, n, i);
         if (!maps[i]) return false;
     }
     if (!really) return true;
     value_settle(w, value, cls == IR_VIEW ? V_SAME : V_OP);
     for (int i = 0; i < count; i++) {
-        uint32_t arg = value_ask(w, c, ir_at(w->g, n)->in[i], maps[i], use);
+        ir_ref o = ir_at(w->g, n)->in[i];
+        const struct fuse_whole as = {maps[i], v.nown, v.own};
+        uint32_t arg = v.use & USE_WHOLE ? value_ask_whole(w, c, o, &as)
+                                         : value_ask(w, c, o, maps[i], v.use);
         value_at(w, value)->arg[i] = arg;
     }
     return true;
@@ -113,7 +122,7 @@ static bool joins_below(struct fuse_work *w, uint32_t c, const struct fuse_value
         if (cls != IR_MAP && cls != IR_VIEW) return false;
         while (i < 2 && !depends_on_reduction(w, ir_at(w->g, n)->in[i]))
             i++;
-        m = map_operand(w, cluster_at(w, c), m, n, i);
+        m = map_operand(w, cluster_at(w, c)->dim, m, n, i);
         n = ir_at(w->g, n)->in[i];
     }
     return false;
@@ -134,6 +143,7 @@ static bool is_repeated(struct fuse_work *w, uint32_t value) {
     uint32_t index = cluster_find(w, v->cluster);
     const struct fuse_cluster *c = cluster_at(w, index);
     if (ir_ops[ir_at(w->g, v->node)->op].cls != IR_MAP || c->matmul) return false;
+    if (v->use & USE_WHOLE) return false;
     bool kept = c->run && !(v->use & USE_ELEM);
     if (ir_elements(w->g, v->node) > steps_of(c, kept) / 2) return false;
     if (depends_on_reduction(w, v->node)) return !joins_below(w, index, v);
@@ -167,7 +177,7 @@ bool home_fits(struct fuse_work *w, ir_ref n, uint32_t value) {
 static bool can_store(struct fuse_work *w, ir_ref n, uint32_t value) {
     const struct fuse_value *v = value_at(w, value);
     const struct fuse_cluster *c = cluster_at(w, cluster_find(w, v->cluster));
-    if (v->kind == V_LOAD || !home_fits(w, n, value)) return false;
+    if (v->kind == V_LOAD || v->use & USE_WHOLE || !home_fits(w, n, value)) return false;
     if (v->kind == V_PENDING && is_repeated(w, value)) return false;
     if (!map_is_identity(w, c, v->map, n, true) &&
         !(c->run && map_is_identity(w, c, v->map, n, false)))
@@ -192,11 +202,12 @@ static int count_pending(struct fuse_work *w, ir_ref n) {
 
 // Whether all that wait for n can read it there.
 bool sink_serves(struct fuse_work *w, ir_ref n, uint32_t sink) {
-    int64_t offset, stride[WEFT_MAX_RANK + 3];
-    bool ok = sink_at(w, sink)->buffer == NEST_OUT;
+    int64_t offset, stride[SPACE_MAX];
+    const struct fuse_sink *s = sink_at(w, sink);
+    bool ok = s->buffer == NEST_OUT || (s->buffer == NEST_TEMP && s->g); // the part of a join
     for (uint32_t i = w->head[n]; ok && i; i = value_at(w, i)->next)
         if (value_at(w, i)->kind == V_PENDING)
-            ok = sink_address(w, sink_at(w, sink), value_at(w, i)->map, &offset, stride);
+            ok = sink_address(w, s, value_at(w, i)->map, &offset, stride);
     return ok;
 }
 
@@ -262,7 +273,10 @@ static const char *reason(struct fuse_work *w, ir_ref n, int readers) {
         first = value_at(w, first)->next;
     uint32_t c = cluster_find(w, value_at(w, first)->cluster);
     int cls = ir_ops[ir_at(w->g, n)->op].cls;
+    if (cluster_at(w, c)->join) return "a part of a join";
+    if (cluster_at(w, c)->call) return "read by a call";
     if (cluster_at(w, c)->matmul) return "read by matmul";
+    if (value_at(w, first)->use & USE_WHOLE) return "read through an index";
     if (cls == IR_LEAF) return "no strides for this reshape";
     if (readers > 1) return "read by several steps or through several views";
     if (cls == IR_MAP && !cluster_fits(w, c, n)) return "the reader's body is full";
@@ -281,11 +295,14 @@ static void place_map(struct fuse_work *w, ir_ref n) {
 
 void place_all(struct fuse_work *w) {
     for (ir_ref n = w->count - 1; n && !w->failed; n--) {
-        if (!w->head[n] && !w->pins[n]) continue;
+        if (!w->head[n] && !w->pins[n] && !w->result[n]) continue;
         cluster_gather(w, n);
         switch (ir_ops[ir_at(w->g, n)->op].cls) {
         case IR_REDUCE: place_reduce(w, n); break;
         case IR_CONTRACT: place_matmul(w, n); break;
+        case IR_CALL: place_call(w, n); break;
+        case IR_RESULT: place_result(w, n); break;
+        case IR_JOIN: place_join(w, n); break;
         default: place_map(w, n);
         }
     }

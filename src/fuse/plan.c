@@ -5,7 +5,7 @@
 // linear in the live nodes.
 #include "work.h"
 
-enum { ROW_BYTES = 256 << 10, COST_MOST = 100, FANIN_MOST = 127, REDUCED = 128 };
+enum { ROW_BYTES = 256 << 10, COST_MOST = 100, FANIN_MOST = 127, REDUCED = 128, GATHER_COST = 4 };
 
 static weft_status no_memory(struct base_err *err) {
     return err_set(err, WEFT_ENOMEM, "no memory for a plan");
@@ -15,6 +15,7 @@ static weft_status no_memory(struct base_err *err) {
 static int operands(const struct fuse_work *w, ir_ref n) {
     const struct ir_node *node = ir_at(w->g, n);
     if (ir_ops[node->op].cls == IR_LEAF) return 0; // an extent lends a shape only
+    if (node->op == IR_trim) return 1; // its count is for whoever asks
     return node->op == IR_guard ? 2 : !node->in[0] ? 0 : !node->in[1] ? 1 : !node->in[2] ? 2 : 3;
 }
 
@@ -42,7 +43,11 @@ static void rate_nodes(struct fuse_work *w, const uint32_t *uses) {
         if (!uses[n]) continue;
         if (node->op == IR_from || node->op == IR_input) fanin = 1;
         if (cls == IR_MAP) cost = ir_ops[node->op].heavy ? COST_MOST : 1;
-        bool reduced = cls == IR_REDUCE || cls == IR_CONTRACT;
+        bool reduced = cls == IR_REDUCE || cls >= IR_CONTRACT;
+        if (cls == IR_GATHER) {
+            reduced = false;
+            cost = GATHER_COST;
+        }
         for (int k = 0; k < (cls == IR_VIEW ? 1 : operands(w, n)); k++) {
             if (is_spread(w, n, node->in[k])) continue;
             cost += w->cost[node->in[k]];
@@ -88,9 +93,10 @@ static bool start(struct fuse_work *w) {
     w->pins = ARENA_ARRAY(&w->arena, uint32_t, n);
     w->slot = ARENA_ARRAY(&w->arena, uint32_t, n);
     w->number = ARENA_ARRAY(&w->arena, uint32_t, n);
+    w->result = ARENA_ARRAY(&w->arena, uint32_t, n);
     w->cost = ARENA_ARRAY(&w->arena, uint8_t, n);
     w->fanin = ARENA_ARRAY(&w->arena, uint8_t, n);
-    if (!w->head || !w->pins || !w->slot || !w->number || !w->cost || !w->fanin) return false;
+    if (!w->head || !w->pins || !w->slot || !w->result || !w->number || !w->cost || !w->fanin) return false;
     // number 0 of each means none
     return vec_push(&w->value, none, sizeof(struct fuse_value)) &&
            vec_push(&w->sink, none, sizeof(struct fuse_sink)) &&

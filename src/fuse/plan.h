@@ -7,7 +7,7 @@
 #include "../ir/ir.h"
 #include "../nest.h"
 
-enum fuse_kind { FUSE_LOOP, FUSE_MATMUL };
+enum fuse_kind { FUSE_LOOP, FUSE_MATMUL, FUSE_CALL };
 
 // A batch of products. Operands like those of a nest: batch dims, then (rows, columns).
 struct fuse_matmul {
@@ -23,6 +23,7 @@ struct fuse_step {
     struct nest nest;            // LOOP
     struct seg seg;              // LOOP
     struct fuse_matmul matmul;   // MATMUL
+    struct nest_call call;       // CALL
     int64_t bytes_read, bytes_written; // of memory operands, each counted once
     const char *why;             // why this step ends here, for the dump ("root", "read by matmul", ...)
     ir_ref *made;                // the nodes it materialises

@@ -3,9 +3,11 @@
 // its traffic. In: placed clusters; out: the plan's steps, then its memory.
 #include "work.h"
 
+static uint32_t sink_source(struct fuse_work *w, uint32_t sink) {
+    return cluster_find(w, value_at(w, sink_at(w, sink)->value)->cluster);
+}
 static uint32_t source_of(struct fuse_work *w, uint32_t value) {
-    const struct fuse_value *v = value_at(w, value);
-    return cluster_find(w, value_at(w, sink_at(w, w->slot[v->node])->value)->cluster);
+    return sink_source(w, w->slot[value_at(w, value)->node]);
 }
 
 // Depth first from what outputs need, so that a temporary is made shortly before it is read.
@@ -14,6 +16,10 @@ static bool order_from(struct fuse_work *w, uint32_t cluster, struct base_vec *s
     while (stack->size && !stack->failed) {
         uint32_t top = VEC_AT(stack, uint32_t, stack->size / sizeof top - 1), before = UINT32_MAX;
         struct fuse_cluster *c = cluster_at(w, top);
+        for (int i = 0; i < 2 && c->join && before == UINT32_MAX; i++) {
+            uint32_t part = c->part[i] ? sink_source(w, c->part[i]) : top;
+            if (part != top && !cluster_at(w, part)->done) before = part;
+        }
         for (; c->scan && before == UINT32_MAX; c->scan = value_at(w, c->scan)->link) {
             if (value_at(w, c->scan)->kind != V_LOAD) continue;
             uint32_t source = source_of(w, c->scan);
@@ -67,7 +73,20 @@ static int64_t operand_bytes(const int64_t *dim, int ndim, const struct nest_ope
     return bytes;
 }
 
+static void count_call(struct fuse_step *s) {
+    for (int i = 0; i < s->call.nin + s->call.nout; i++) {
+        const struct nest_array *a = &s->call.array[i];
+        if (!a->absent)
+            *(a->o.out ? &s->bytes_written : &s->bytes_read) +=
+                operand_bytes(a->dim, a->rank, &a->o);
+    }
+}
+
 static void count_bytes(struct fuse_step *s) {
+    if (s->kind == FUSE_CALL) {
+        count_call(s);
+        return;
+    }
     if (s->kind == FUSE_MATMUL) {
         const struct fuse_matmul *m = &s->matmul;
         const struct nest_operand *o[3] = {&m->a, &m->b, &m->c};
@@ -95,7 +114,9 @@ static void count_bytes(struct fuse_step *s) {
 static bool make_step(struct fuse_work *w, uint32_t cluster, struct fuse_step *s) {
     struct fuse_cluster *c = cluster_at(w, cluster);
     struct base_arena *a = &w->plan->arena;
-    if (c->matmul)
+    if (c->call) {
+        if (!call_make(w, cluster, s)) return false;
+    } else if (c->matmul)
         matmul_make(w, cluster, s);
     else if (!body_make(w, cluster, s))
         return false;
@@ -121,6 +142,7 @@ bool steps_make(struct fuse_work *w) {
     w->local = ARENA_ARRAY(&w->arena, uint32_t, VEC_LEN(&w->value, struct fuse_value));
     if (!w->local) return false;
     for (int i = 0; i < w->norder; i++) {
+        if (cluster_at(w, w->order[i])->join) continue; // its parts have made it
         struct fuse_step *s = &p->step[p->nstep++];
         if (!make_step(w, w->order[i], s)) return false;
         p->bytes_read += s->bytes_read;

@@ -13,7 +13,9 @@
 #include "plan.h"
 
 // An index map, one row an axis of the node: [offset, coefficient of each axis of F]. A linear map
-// has one row, which gives the row-major number of the element. Immutable.
+// has one row, which gives the row-major number of the element. Immutable. A value that is read as a
+// whole (USE_WHOLE) may have axes of its own behind those of F: the axis that an index array walks,
+// or all axes of an operand of a call.
 struct fuse_map {
     int rank, nf;
     bool linear;
@@ -32,10 +34,12 @@ enum value_kind {
     V_OP,      // computed here
     V_REDUCE,  // reduced here
     V_SAME,    // a view: its operand's value
+    V_TAKE,    // read from memory (arg 0) where an index array (arg 1) says
     V_LOAD     // read from where another step has put it
 };
 // From where a value is asked for: once per element of F, or once per element that the run leaves.
-enum { USE_ELEM = 1, USE_KEPT = 2 };
+// USE_WHOLE: as memory, by something that is not straight-line code; never computed on the way.
+enum { USE_ELEM = 1, USE_KEPT = 2, USE_WHOLE = 4 };
 
 struct fuse_value {
     ir_ref node;
@@ -45,6 +49,8 @@ struct fuse_value {
     uint32_t link; // of the same cluster
     uint32_t arg[3];
     uint8_t kind, use;
+    uint8_t nown;       // axes of its own behind those of F,
+    const int64_t *own; // and their extents
 };
 
 // A place that a node's elements are stored to. An output that is a one-to-one view of the node has
@@ -60,7 +66,8 @@ struct fuse_sink {
 
 struct fuse_cluster {
     uint32_t parent;
-    bool matmul, run, done;
+    bool matmul, run, done; // matmul: reads and writes arrays as a whole (a product, call or join)
+    bool call, join;
     int nf, x0, x1; // F; the run is [x0, x1)
     int64_t *dim;
     // Steps run in decreasing height. min_src: least height of what it reads, INT_MAX when only
@@ -68,7 +75,8 @@ struct fuse_cluster {
     int height, min_src;
     uint32_t first, last; // values
     int nop, weight, pending, nreduce;
-    ir_ref node; // matmul: the product
+    ir_ref node; // matmul: the product, call or join
+    uint32_t whole[3], part[2]; // call, join: values of the operands; join: sinks of the parts
     const char *why;
     uint32_t sinks;
     uint32_t scan; // ordering: the next value to look at
@@ -90,6 +98,7 @@ struct fuse_work {
     uint32_t *head;   // per node: values
     uint32_t *pins;   // per node: sinks
     uint32_t *slot;   // per node: the sink it is read from
+    uint32_t *result; // per call or result: the next result node of the call
     uint32_t *number; // per leaf or constant: its canonical number
     uint8_t *cost;    // per node: light operations to recompute it, saturating
     uint8_t *fanin;   // likewise arrays read; 128 and more: it ends a reduction or a product
@@ -121,9 +130,11 @@ const struct fuse_map *map_identity(struct fuse_work *w, const struct fuse_clust
                                     bool full);
 bool map_is_identity(struct fuse_work *w, const struct fuse_cluster *c, const struct fuse_map *m,
                      ir_ref shape, bool full);
-// The map of operand i of node n (elementwise or view) that is seen through m.
-const struct fuse_map *map_operand(struct fuse_work *w, const struct fuse_cluster *c,
+// The map of operand i of node n (elementwise or view) that is seen through m over a space of fdim.
+const struct fuse_map *map_operand(struct fuse_work *w, const int64_t *fdim,
                                    const struct fuse_map *m, ir_ref n, int i);
+// Element i, j, ... of shape = element i, j, ... of a space with the same axes.
+const struct fuse_map *map_axis_by_axis(struct fuse_work *w, ir_ref shape);
 const struct fuse_map *map_compose(struct fuse_work *w, const struct fuse_map *g,
                                    const struct fuse_map *m);
 // The same map over a space with a run put in at x0.
@@ -142,6 +153,18 @@ int space_of(struct fuse_work *w, ir_ref n, int64_t *dim);
 int space_of_reduce(struct fuse_work *w, ir_ref n, int64_t *dim, int *x0, int *x1);
 uint32_t value_ask(struct fuse_work *w, uint32_t cluster, ir_ref node, const struct fuse_map *map,
                    unsigned use);
+// As value_ask, of an array as a whole.
+struct fuse_whole {
+    const struct fuse_map *map;
+    int nown;
+    const int64_t *own; // in the arena or the graph
+};
+uint32_t value_ask_whole(struct fuse_work *w, uint32_t cluster, ir_ref node,
+                         const struct fuse_whole *as);
+bool value_same(const struct fuse_value *a, const struct fuse_value *b); // but for the cluster
+enum { SPACE_MAX = 2 * WEFT_MAX_RANK + 2 };
+// The extents of all axes of the value's map: F's, then its own. buf: SPACE_MAX of them.
+const int64_t *value_space(struct fuse_work *w, const struct fuse_value *v, int64_t *buf);
 uint32_t value_final(struct fuse_work *w, uint32_t value);
 void value_settle(struct fuse_work *w, uint32_t value, enum value_kind kind); // no longer pending
 bool cluster_fits(struct fuse_work *w, uint32_t c, ir_ref n);
@@ -156,12 +179,19 @@ uint32_t sink_new(struct fuse_work *w, ir_ref node, ir_ref shape, const struct f
 void place_all(struct fuse_work *w);
 void place_reduce(struct fuse_work *w, ir_ref n);
 void place_matmul(struct fuse_work *w, ir_ref n);
+void place_call(struct fuse_work *w, ir_ref n);
+void place_result(struct fuse_work *w, ir_ref n);
+void place_join(struct fuse_work *w, ir_ref n);
+// Gathers in the value's cluster, which must be able to. really as in inline_value.
+bool inline_take(struct fuse_work *w, uint32_t value, bool really);
 bool reduce_can_join(struct fuse_work *w, uint32_t c, ir_ref n, const struct fuse_map *m,
                      unsigned use);
 // All sinks of n are stored by the value home; values that wait for n will read one of them.
 void place_stores(struct fuse_work *w, ir_ref n, uint32_t home);
 void place_readers(struct fuse_work *w, ir_ref n, uint32_t home); // the second half of it
 uint32_t sink_temp(struct fuse_work *w, ir_ref n);
+// The one place of a node that is made as a whole; other sinks of the node are copied from it.
+uint32_t sink_main(struct fuse_work *w, ir_ref n, const char *why);
 bool sink_serves(struct fuse_work *w, ir_ref n, uint32_t sink);
 int height_above(struct fuse_work *w, ir_ref n, uint32_t but);
 bool home_fits(struct fuse_work *w, ir_ref n, uint32_t value);
@@ -183,6 +213,7 @@ struct fuse_access {
     uint32_t value; // read: the value; written: the value that is stored
     ir_ref node;
     uint32_t sink;    // written: where
+    int gather;       // 1 + the access that has its index, 0: not gathered
     bool kept;        // written once per element that the run leaves
     int16_t index[2]; // number of its operand, plain and late; -1: none yet
 };
@@ -202,6 +233,10 @@ void axes_choose(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_
 bool axes_lay_out(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_access *a, int n);
 bool body_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s);
 void matmul_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s);
+bool call_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s);
+bool gather_read(struct fuse_work *w, uint32_t value, struct fuse_access *a); // two accesses
+bool gather_describe(struct fuse_work *w, uint32_t value, struct nest_gather *t);
+void describe_leaf(struct fuse_work *w, const struct fuse_value *v, struct nest_operand *o);
 // ---- roots.c, steps.c, memory.c -----------------------------------------------------------------
 // uses: per node, by how many live nodes and roots it is used.
 void roots_add(struct fuse_work *w, int root, const uint32_t *uses);

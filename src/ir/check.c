@@ -170,6 +170,23 @@ static bool check_matmul(const struct check *c) {
     return fits || wrong(c, "has extents that do not fit");
 }
 
+static bool check_whole(const struct check *c) {
+    const struct ir_node *n = ir_at(c->g, c->r);
+    const int64_t *a = ir_attr(c->g, c->r);
+    if (n->op == IR_result) {
+        const enum ir_op call = (enum ir_op)ir_at(c->g, n->in[0])->op;
+        return (ir_ops[call].cls == IR_CALL && a[0] > 0 && a[0] < ir_call_outputs(call)) ||
+               wrong(c, "is no output of its call");
+    }
+    if (ir_ops[n->op].cls == IR_CALL) return true; // its rule made it
+    const int axis_rank = ir_at(c->g, n->in[0])->rank;
+    if (n->dtype != type_of(c, 0)) return wrong(c, "changes the type");
+    if (a[0] < 0 || a[0] >= axis_rank) return wrong(c, "has no such axis");
+    if (n->op == IR_join && n->dtype != type_of(c, 1)) return wrong(c, "has mixed types");
+    return n->op == IR_join || dtype_is_int(type_of(c, 1)) ||
+           wrong(c, "has an index that is not an integer");
+}
+
 static bool check_leaf(const struct check *c) {
     const struct ir_node *n = ir_at(c->g, c->r);
     const int64_t *a = ir_attr(c->g, c->r);
@@ -199,7 +216,8 @@ static bool check_node(const struct check *c) {
     case IR_PAIR: return check_pair(c) && check_map_shape(c);
     case IR_REDUCE: return check_reduce(c);
     case IR_VIEW: return check_view(c);
-    default: return check_matmul(c);
+    case IR_CONTRACT: return check_matmul(c);
+    default: return check_whole(c);
     }
 }
 

@@ -49,6 +49,7 @@ static void dump_attributes(const struct ir_graph *g, ir_ref r, struct base_vec 
         vec_printf(out, " ");
         dump_words(out, a + 1, n->op == IR_reshape ? (int)a[0] : n->rank);
         return;
+    case IR_fixed: return;
     case IR_guard: vec_printf(out, " \"%s\"", ir_guard_text(g, r)); return;
     default: break;
     }
@@ -96,7 +97,11 @@ void ir_dot_dump(const struct ir_graph *g, int n, const ir_ref *roots, struct ba
                                          [IR_MAP] = "ellipse",
                                          [IR_REDUCE] = "invtrapezium",
                                          [IR_VIEW] = "parallelogram",
-                                         [IR_CONTRACT] = "hexagon"};
+                                         [IR_CONTRACT] = "hexagon",
+                                         [IR_GATHER] = "house",
+                                         [IR_JOIN] = "cds",
+                                         [IR_RESULT] = "note",
+                                         [IR_CALL] = "component"};
     struct ir_order o;
     char type[700];
     if (ir_walk(g, n, roots, true, &o)) {

@@ -27,11 +27,13 @@ const struct ir_op_info ir_ops[IR_OP__N] = {
 #define REDUCE(name, kernel, doc) [IR_R_##name] = {#name, 1, IR_REDUCE, RULE_NONE, false, doc},
 #include "ops.def"
 #define VIEW(name, doc)                                                                            \
-    [IR_##name] = {#name, 1 + (IR_##name == IR_guard), IR_VIEW, RULE_NONE, false, doc},
+    [IR_##name] = {#name, 1 + (IR_##name == IR_guard || IR_##name == IR_trim), IR_VIEW, RULE_NONE, false, doc},
 #include "ops.def"
 #define PAIR(name, arity, doc) [IR_##name] = {#name, arity, IR_PAIR, RULE_NONE, false, doc},
 #include "ops.def"
 #define CONTRACT(name, doc) [IR_##name] = {#name, 2, IR_CONTRACT, RULE_NONE, true, doc},
+#include "ops.def"
+#define WHOLE(name, arity, cls, doc) [IR_##name] = {#name, arity, IR_##cls, RULE_NONE, false, doc},
 #include "ops.def"
 };
 

@@ -25,9 +25,13 @@ enum ir_op {
 #include "ops.def"
 #define CONTRACT(name, doc) IR_##name,
 #include "ops.def"
+#define WHOLE(name, ...) IR_##name,
+#include "ops.def"
     IR_OP__N
 };
-enum ir_class { IR_LEAF, IR_MAP, IR_REDUCE, IR_VIEW, IR_PAIR, IR_CONTRACT };
+enum ir_class {
+    IR_LEAF, IR_MAP, IR_REDUCE, IR_VIEW, IR_PAIR, IR_CONTRACT, IR_GATHER, IR_JOIN, IR_RESULT, IR_CALL
+};
 enum ir_rule {
     RULE_NONE, RULE_ARITH, RULE_FLOAT, RULE_INTS, RULE_SHIFT, RULE_COMPARE, RULE_LOGIC, RULE_PRED,
     RULE_KEEP, RULE_WHERE, RULE_CAST
@@ -60,7 +64,10 @@ enum {
 //   slice: [axis, start, stop, step] as given (WEFT_NONE allowed)
 //   broadcast_to: [rank, dims] (IR_EMPTY: then [op, operand, first, last] of the reduction)
 //   expand_dims, squeeze: [axis]    diagonal: [offset, axis1, axis2]
+//   windows: [axis, size]           trim: [axis]    fixed: [name's address, dims]
+//   take, take_along_axis: [axis, weft_index_mode]  join: [axis]    result: [number]
 //   guard: [ir_reason]              matmul, MAP: none. Axes in attributes are never negative
+//   CALL: as the rule of the operation says (call.c)
 // A reduced run is never empty: reductions over nothing become constants or errors here.
 struct ir_node {
     uint8_t op, dtype, rank, weak;
@@ -137,6 +144,29 @@ ir_ref ir_expand_dims(struct ir_graph *g, ir_ref x, int axis);
 ir_ref ir_squeeze(struct ir_graph *g, ir_ref x, int axis);
 ir_ref ir_broadcast_to(struct ir_graph *g, ir_ref x, int rank, const int64_t *dims);
 ir_ref ir_diagonal(struct ir_graph *g, ir_ref x, int64_t offset, int axis1, int axis2);
+// The windows of size elements along axis, its position and, as the last axis, the place inside.
+ir_ref ir_windows(struct ir_graph *g, ir_ref x, int axis, int64_t size);
+// x as it is, of whose axis only the first count (a 0-d i64) elements are meant: for whoever can
+// return an array of that extent.
+ir_ref ir_trim(struct ir_graph *g, ir_ref x, ir_ref count, int axis);
+// x, which may have no other extents than now when the graph is replayed: for what is built from
+// extents. name has static storage.
+ir_ref ir_fixed(struct ir_graph *g, const char *name, ir_ref x);
+// mode: weft_index_mode.
+ir_ref ir_take(struct ir_graph *g, ir_ref x, ir_ref index, int axis, int mode);
+ir_ref ir_take_along(struct ir_graph *g, ir_ref x, ir_ref index, int axis, int mode);
+ir_ref ir_join(struct ir_graph *g, ir_ref a, ir_ref b, int axis);
+// ---- calls (call.c): one precompiled function over whole arrays. Types and shapes of the outputs are
+// the operation's rule over operands and attributes, which a replay asks again.
+enum { IR_MAX_OUT = 4 };
+struct ir_shape {
+    weft_dtype dtype;
+    int rank;
+    int64_t dims[WEFT_MAX_RANK];
+};
+ir_ref ir_call(struct ir_graph *g, enum ir_op op, const ir_ref *in, const int64_t *attr, int nattr);
+ir_ref ir_result(struct ir_graph *g, ir_ref call, int k); // output k; 0 is the call itself
+int ir_call_outputs(enum ir_op op);
 // failed: bool of any shape here; the emitter reduces it (any), so that a guard node's second operand is 0-d.
 ir_ref ir_guard(struct ir_graph *g, ir_ref value, ir_ref failed, int why);
 const char *ir_guard_text(const struct ir_graph *g, ir_ref guard); // "argmax: a slice is all NaN"

@@ -30,6 +30,7 @@ static void key_attributes(const struct ir_graph *g, ir_ref r, struct words *w) 
         put_all(w, ir_attr(g, r), n->nattr);
         return;
     case IR_constant:
+    case IR_fixed:
     case IR_extent: return;
     case IR_broadcast_to: // the rest of the attributes is not about the value
         put_all(w, ir_attr(g, r), 1 + n->rank);

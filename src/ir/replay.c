@@ -50,6 +50,29 @@ static ir_ref replay_broadcast(struct replay *p, ir_ref r, ir_ref x) {
     return ir_broadcast_to(p->dst, x, n->rank, a + 1);
 }
 
+// What was built from extents does not fit others.
+static ir_ref replay_fixed(struct replay *p, ir_ref r, ir_ref x) {
+    const int64_t *a = ir_attr(p->src, r);
+    const char *name = (const char *)(intptr_t)a[0];
+    const int rank = ir_at(p->src, r)->rank;
+    if (rank && memcmp(a + 1, ir_dims(p->dst, x), (size_t)rank * sizeof *a) != 0)
+        return ir_fail_at(p->dst, WEFT_ESHAPE, &(struct ir_blame){name, 1, &x},
+                          "was built for other extents");
+    return ir_fixed(p->dst, name, x);
+}
+
+static ir_ref replay_whole(struct replay *p, ir_ref r, const ir_ref *in) {
+    const struct ir_node *n = ir_at(p->src, r);
+    const int64_t *a = ir_attr(p->src, r);
+    switch (n->op) {
+    case IR_take: return ir_take(p->dst, in[0], in[1], (int)a[0], (int)a[1]);
+    case IR_take_along_axis: return ir_take_along(p->dst, in[0], in[1], (int)a[0], (int)a[1]);
+    case IR_join: return ir_join(p->dst, in[0], in[1], (int)a[0]);
+    case IR_result: return ir_result(p->dst, in[0], (int)a[0]);
+    default: return ir_call(p->dst, (enum ir_op)n->op, in, a, n->nattr);
+    }
+}
+
 static ir_ref replay_view(struct replay *p, ir_ref r, const ir_ref *in) {
     const struct ir_node *n = ir_at(p->src, r);
     const int64_t *a = ir_attr(p->src, r);
@@ -65,6 +88,9 @@ static ir_ref replay_view(struct replay *p, ir_ref r, const ir_ref *in) {
     case IR_squeeze: return ir_squeeze(p->dst, in[0], (int)a[0]);
     case IR_broadcast_to: return replay_broadcast(p, r, in[0]);
     case IR_diagonal: return ir_diagonal(p->dst, in[0], a[0], (int)a[1], (int)a[2]);
+    case IR_windows: return ir_windows(p->dst, in[0], (int)a[0], a[1]);
+    case IR_trim: return ir_trim(p->dst, in[0], in[1], (int)a[0]);
+    case IR_fixed: return replay_fixed(p, r, in[0]);
     default: return ir_guard(p->dst, in[0], in[1], (int)a[0]);
     }
 }
@@ -83,7 +109,8 @@ static ir_ref replay_node(struct replay *p, ir_ref r) {
                           in);
     case IR_REDUCE: return ir_put_run(p->dst, (enum ir_op)n->op, in[0], (int)a[0], (int)a[1]);
     case IR_VIEW: return replay_view(p, r, in);
-    default: return ir_put_matmul(p->dst, in[0], in[1]);
+    case IR_CONTRACT: return ir_put_matmul(p->dst, in[0], in[1]);
+    default: return replay_whole(p, r, in);
     }
 }
 

@@ -295,6 +295,39 @@ ir_ref ir_diagonal(struct ir_graph *g, ir_ref x, int64_t offset, int axis1, int 
     return put_view(g, &d);
 }
 
+ir_ref ir_windows(struct ir_graph *g, ir_ref x, int axis, int64_t size) {
+    if (!x || !(x = ir_strong(g, x)) || (axis = ir_axis(g, "windows", x, axis)) < 0) return IR_NONE;
+    struct ir_draft d = view_of(g, IR_windows, x);
+    if (d.rank == WEFT_MAX_RANK)
+        return fail(g, "windows", x, "the rank is %d already", WEFT_MAX_RANK);
+    if (size < 1 || size > d.dims[axis])
+        return fail(g, "windows", x, "a window of %lld does not fit axis %d", (long long)size, axis);
+    d.dims[axis] -= size - 1;
+    d.dims[d.rank++] = size;
+    set_attr(&d, (int64_t[]){axis, size}, 2);
+    return put_view(g, &d);
+}
+
+ir_ref ir_trim(struct ir_graph *g, ir_ref x, ir_ref count, int axis) {
+    if (!x || !count || !(x = ir_strong(g, x)) || !(count = ir_strong(g, count))) return IR_NONE;
+    if ((axis = ir_axis(g, "trim", x, axis)) < 0) return IR_NONE;
+    const struct ir_blame who = {"trim", 2, (ir_ref[]){x, count}};
+    if (ir_at(g, count)->rank || ir_at(g, count)->dtype != WEFT_I64)
+        return ir_fail_at(g, WEFT_EINVAL, &who, "the count is one i64");
+    struct ir_draft d = view_of(g, IR_trim, x);
+    d.in[1] = count;
+    set_attr(&d, (int64_t[]){axis}, 1);
+    return ir_put(g, &d);
+}
+
+ir_ref ir_fixed(struct ir_graph *g, const char *name, ir_ref x) {
+    if (!x || !(ir_at(g, x)->flags & IR_DYN)) return x;
+    struct ir_draft d = view_of(g, IR_fixed, x);
+    d.attr[d.nattr++] = (int64_t)(intptr_t)name;
+    set_attr(&d, d.dims, d.rank);
+    return ir_put(g, &d);
+}
+
 ir_ref ir_guard(struct ir_graph *g, ir_ref value, ir_ref failed, int why) {
     IR_BY_PARTS(g, value, ir_guard(g, value, failed, why));
     if (!value || !failed || !(value = ir_strong(g, value))) return IR_NONE;

@@ -62,8 +62,15 @@ bool ir_view_map(const struct ir_graph *g, ir_ref view, int64_t *off, int64_t *c
             set(&m, i < axis ? i : i + 1, i, 1);
         return true;
     case IR_guard:
+    case IR_trim:
+    case IR_fixed:
         for (int i = 0; i < rank; i++)
             set(&m, i, i, 1);
+        return true;
+    case IR_windows:
+        for (int i = 0; i < in; i++)
+            set(&m, i, i, 1);
+        set(&m, axis, rank - 1, 1);
         return true;
     case IR_slice: map_slice(g, view, &m); return true;
     case IR_broadcast_to: map_broadcast(g, view, &m); return true;

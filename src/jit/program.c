@@ -3,6 +3,7 @@
 // its body, and says what a step costs. After this the plan can go: a program names no plan and no graph.
 #include <stdio.h>
 
+#include "../kernels/calls.h"
 #include "code.h"
 
 // fuse writes reductions as their distance from the first; the table's order is that of enum kern_red.
@@ -26,7 +27,25 @@ static int body_cost(const struct seg *s) {
 static weft_status copy_nest(struct rt_program *p, const struct nest *from, struct nest *to) {
     *to = *from;
     to->operand = arena_copy(&p->arena, from->operand, sizeof *from->operand * (size_t)from->noperand);
-    return to->operand ? WEFT_OK : WEFT_ENOMEM;
+    to->gather = arena_copy(&p->arena, from->gather, sizeof *from->gather * (size_t)from->ngather);
+    return to->operand && to->gather ? WEFT_OK : WEFT_ENOMEM;
+}
+
+static const uint8_t call_of[IR_OP__N] = {
+    [IR_NOP] = 0,
+#define F(name) [IR_##name] = KERN_C_##name,
+    KERN_CALLS(F)
+#undef F
+};
+
+static weft_status make_call(struct rt_program *p, const struct fuse_step *f, struct rt_step *t) {
+    const struct nest_call *c = &f->call;
+    t->kind = RT_CALL;
+    t->call = *c;
+    t->call.op = call_of[c->op];
+    t->call.array = arena_copy(&p->arena, c->array, sizeof *c->array * (size_t)(c->nin + c->nout));
+    t->call.attr = arena_copy(&p->arena, c->attr, sizeof *c->attr * (size_t)c->nattr);
+    return t->call.array && t->call.attr ? WEFT_OK : WEFT_ENOMEM;
 }
 
 static weft_status copy_reductions(struct rt_program *p, const struct seg *s, struct rt_step *t) {
@@ -72,6 +91,8 @@ static weft_status make_steps(struct jit *j, struct rt_program *p, const struct 
         struct rt_step *t = &p->step[p->nstep++];
         if (f->kind == FUSE_MATMUL)
             make_matmul(f, t);
+        else if (f->kind == FUSE_CALL)
+            TRY(make_call(p, f, t));
         else
             TRY(make_loop(j, p, f, t));
     }

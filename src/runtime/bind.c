@@ -27,7 +27,9 @@ static void mark_step(const struct rt_step *t, int step, struct marks *m) {
         mark_operand(&t->matmul.c, true, step, m);
         return;
     }
-    for (int k = 0; k < t->nest.noperand; k++)
+    for (int k = 0; t->kind == RT_CALL && k < t->call.nin + t->call.nout; k++)
+        if (!t->call.array[k].absent) mark_operand(&t->call.array[k].o, k >= t->call.nin, step, m);
+    for (int k = 0; t->kind == RT_LOOP && k < t->nest.noperand; k++)
         mark_operand(&t->nest.operand[k], t->nest.operand[k].out, step, m);
 }
 
@@ -50,6 +52,7 @@ static bool same_walk(const struct nest *n, const struct nest_operand *a,
     const int first_row = n->nouter, first_col = n->nouter + n->nrow;
     if (dtype_size(a->dtype) != dtype_size(b->dtype) || a->cls != b->cls || a->late != b->late)
         return false;
+    if (a->index || b->index) return false; // read anywhere
     if (a->cls == NEST_SCALAR && n->mode != NEST_INNER) return false; // read again for every tile
     for (int d = 0; d < n->ndim; d++) {
         const bool row = d >= first_row && d < first_col, col = d >= first_col;

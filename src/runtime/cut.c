@@ -209,7 +209,7 @@ static void place_operand(struct rt_walk *w, struct carver *c, int k) {
     if (o->path == PATH_ROWTMP) {
         place_rowtmp(w, c, k);
         w->tile_rstride[k] = 0;
-    } else if (o->path != PATH_DIRECT) {
+    } else if (o->path != PATH_DIRECT && o->path != PATH_INDEX) {
         int64_t bytes = o->size; // of a row
         if (!o->scalar && __builtin_mul_overflow(w->tile_cols, o->size, &bytes)) c->over = true;
         o->pitch = o->scalar ? o->size : pitch_of(MIN_OF(bytes, MOST_BYTES));

@@ -134,11 +134,7 @@ static char *add(char *at, int64_t bytes) {
 }
 
 // Position in the flattened group: the index in every dim and the offset they make.
-struct place {
-    int64_t index[NEST_DIMS], offset;
-};
-
-static void place_at(const struct rt_walk *w, const int64_t *stride, int64_t e, struct place *p) {
+void rt_place_at(const struct rt_walk *w, const int64_t *stride, int64_t e, struct place *p) {
     p->offset = 0;
     for (int d = w->ngroup - 1; d >= 0; d--) {
         p->index[d] = e % w->gdim[d];
@@ -147,8 +143,7 @@ static void place_at(const struct rt_walk *w, const int64_t *stride, int64_t e, 
     }
 }
 
-// n elements further, not beyond the end of the last dim.
-static void place_next(const struct rt_walk *w, const int64_t *stride, int64_t n, struct place *p) {
+void rt_place_next(const struct rt_walk *w, const int64_t *stride, int64_t n, struct place *p) {
     int d = w->ngroup - 1;
     p->index[d] += n;
     p->offset += n * stride[d];
@@ -166,7 +161,7 @@ static void do_runs(enum task task, const struct rt_walk *w, const struct walk_o
     const int64_t begin = rows ? b->row : b->col, count = rows ? b->rows : b->cols;
     const int64_t last = w->gdim[w->ngroup - 1], stride = o->gstride[w->ngroup - 1];
     struct place p;
-    place_at(w, o->gstride, begin, &p);
+    rt_place_at(w, o->gstride, begin, &p);
     at = add(at, rows ? b->col * o->cstride : b->row * o->rstride);
     for (int64_t e = 0; e < count;) {
         const int64_t n = MIN_OF(last - p.index[w->ngroup - 1], count - e);
@@ -174,7 +169,7 @@ static void do_runs(enum task task, const struct rt_walk *w, const struct walk_o
                                     rows ? o->cstride : stride};
         const struct flat dense = {scratch + e * (rows ? o->pitch : o->size), o->pitch, o->size};
         do_flat(task, o, memory, dense, rows ? n : b->rows, rows ? b->cols : n);
-        place_next(w, o->gstride, n, &p);
+        rt_place_next(w, o->gstride, n, &p);
         e += n;
     }
 }

@@ -67,6 +67,10 @@ static void add_needs(const struct rt_step *t, const struct rt_env *env, int thr
         n->shared_bytes = MAX_OF(n->shared_bytes, rt_matmul_bytes(&t->matmul, env, threads));
         return;
     }
+    if (t->kind == RT_CALL) {
+        n->shared_bytes = MAX_OF(n->shared_bytes, rt_call_bytes(&t->call, env, threads));
+        return;
+    }
     const struct rt_walk *w = t->walk;
     n->scratch_bytes = MAX_OF(n->scratch_bytes, w->thread_bytes + (int64_t)t->code->interp_scratch);
     if (threads == 1) return;
@@ -86,6 +90,8 @@ weft_status rt_program_finish(struct rt_program *p, const struct rt_env *env) {
         struct rt_step *t = &p->step[i];
         if (t->kind == RT_LOOP) TRY(finish_loop(p, t, env));
         if (t->kind == RT_MATMUL && rt_matmul_bytes(&t->matmul, env, env->threads) < 0)
+            return WEFT_ESHAPE;
+        if (t->kind == RT_CALL && rt_call_bytes(&t->call, env, env->threads) < 0)
             return WEFT_ESHAPE;
     }
     TRY(rt_bounds_make(p));
@@ -115,7 +121,7 @@ static void lay_out(const struct rt_program *p, const struct rt_env *env, int th
                                                    : needs_of(p, env, threads);
     l->scratch_bytes = round_up(MAX_OF(n.scratch_bytes, native_bytes(p)), RT_LINE);
     l->guard = round_up(p->temp_total, RT_LINE);
-    l->scratch = round_up(l->guard + p->nguard, RT_LINE);
+    l->scratch = round_up(l->guard + p->nguard + 1, RT_LINE);
     l->shared = l->scratch + l->scratch_bytes * n.threads;
     l->out = round_up(l->shared + n.shared_bytes, RT_LINE);
     l->extra = extra ? round_up(l->out + p->nout * (int64_t)sizeof(void *), RT_LINE) : l->out;
@@ -177,20 +183,29 @@ static weft_status check_guards(const struct rt_run *run) {
     return WEFT_OK;
 }
 
+static weft_status run_loop(struct rt_run *run, const struct rt_step *t) {
+    rt_walk_run(run, t);
+    if (!t->nest.ngather || !atomic_load_explicit(run->misses, memory_order_relaxed)) return WEFT_OK;
+    return rt_gather_blame(run, t);
+}
+
 static weft_status run_steps(struct rt_run *run, const struct layout *l, int64_t extra) {
     const struct rt_program *p = run->program;
     run->guard = (_Atomic uint8_t *)(run->base + l->guard);
     run->scratch = run->base + l->scratch;
     run->scratch_bytes = l->scratch_bytes;
     run->shared = run->base + l->shared;
-    for (int i = 0; i < p->nguard; i++)
+    run->misses = run->guard + p->nguard;
+    for (int i = 0; i <= p->nguard; i++)
         atomic_store_explicit(&run->guard[i], 0, memory_order_relaxed);
     if (extra) redirect(run, l);
     for (int i = 0; i < p->nstep; i++) {
         if (p->step[i].kind == RT_MATMUL)
             rt_matmul_run(run, &p->step[i].matmul);
+        else if (p->step[i].kind == RT_CALL)
+            TRY(rt_call_run(run, &p->step[i].call));
         else
-            rt_walk_run(run, &p->step[i]);
+            TRY(run_loop(run, &p->step[i]));
     }
     if (extra) copy_redirected(run);
     return check_guards(run);

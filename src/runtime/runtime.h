@@ -64,7 +64,7 @@ struct rt_code {
 
 struct rt_reduce { uint8_t kind, dtype; };  // enum kern_red and operand dtype, in order of seg reductions
 
-enum rt_kind { RT_LOOP, RT_MATMUL };
+enum rt_kind { RT_LOOP, RT_MATMUL, RT_CALL };
 struct rt_matmul {
     weft_dtype dtype;
     int nbatch;
@@ -80,6 +80,7 @@ struct rt_step {
     const struct rt_reduce *reduce;
     struct rt_code *code;
     struct rt_matmul matmul;
+    struct nest_call call;      // op is a kern_call_op
     int cost;                   // rough cycles per element, for deciding on threads
     // An output may coincide with an input element for element when code never reads the input after
     // storing there: set by the builder from rt_seg_stores_last. false is always correct (a copy).
@@ -119,7 +120,8 @@ struct rt_bind {
     int threads;                // 0: env's
     struct base_err *err;
 };
-// Runs. WEFT_EALIAS, WEFT_ENOMEM (before anything is written), WEFT_ENAN (afterwards). Allocates only when
+// Runs. WEFT_EALIAS, WEFT_ENOMEM (before anything is written), WEFT_EINDEX and what calls return (the
+// outputs are unspecified then), WEFT_ENAN (afterwards). Allocates only when
 // the workspace must grow. Outputs may overlap leaves in any way; not themselves nor each other.
 weft_status rt_program_run(const struct rt_program *p, struct rt_env *env, const struct rt_bind *bind);
 

@@ -167,6 +167,7 @@ static bool flatten(const struct shaper *s, int operand, const struct axes *x, i
 }
 
 static enum walk_path path_of(const struct rt_walk *w, const struct walk_operand *o) {
+    if (o->index >= 0) return PATH_GATHER;
     if (o->buffer == NEST_IOTA) return PATH_IOTA;
     if (o->buffer == NEST_ROWTMP) return PATH_ROWTMP;
     if (o->buffer == NEST_GUARD) return PATH_GUARD;
@@ -188,6 +189,10 @@ static bool shape_operand(struct base_arena *a, const struct shaper *s, struct r
                                .late = from->late && w->mode == NEST_OUTER,
                                .scalar = from->cls == NEST_SCALAR,
                                .buf = from->buf,
+                               .gmode = from->gmode,
+                               .index = from->index - 1,
+                               .pick_step = from->gstride,
+                               .pick_extent = from->gextent,
                                .offset = from->buffer == NEST_CONST ? 0 : from->offset,
                                .ostride = ostride,
                                .gstride = gstride};
@@ -198,7 +203,7 @@ static bool shape_operand(struct base_arena *a, const struct shaper *s, struct r
         gstride[i] = stride_of(s, k, group->axis[i].src);
     o->row_affine = flatten(s, k, &s->row, &o->rstride);
     o->col_affine = flatten(s, k, &s->col, &o->cstride);
-    o->path = (uint8_t)path_of(w, o);
+    o->path = from->aux ? PATH_INDEX : (uint8_t)path_of(w, o);
     return true;
 }
 
@@ -212,7 +217,7 @@ static weft_status shape_operands(struct base_arena *a, const struct shaper *s, 
     for (int k = 0; k < w->noperand; k++) {
         if (!shape_operand(a, s, w, k)) return WEFT_ENOMEM;
         const uint8_t path = w->operand[k].path;
-        if (path != PATH_DIRECT && path != PATH_ROWTMP) packed[w->npacked++] = k;
+        if (path != PATH_DIRECT && path != PATH_ROWTMP && path != PATH_INDEX) packed[w->npacked++] = k;
     }
     w->direct = w->npacked == 0;
     return WEFT_OK;

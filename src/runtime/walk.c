@@ -88,7 +88,7 @@ static bool is_active(const struct rt_walk *w, const struct walk_operand *o, enu
     return !end || (w->mode == NEST_INNER && !o->out);
 }
 
-static struct block block_of(const struct walk_operand *o, const struct block *b) {
+struct block rt_block_of(const struct walk_operand *o, const struct block *b) {
     struct block c = *b;
     if (o->late) c.row = 0, c.rows = 1;
     if (o->scalar) c.col = 0, c.cols = 1;
@@ -101,7 +101,11 @@ static void pack_inputs(struct walker *k, const struct block *b, enum tile_mode 
         const int n = w->packed[i];
         const struct walk_operand *o = &w->operand[n];
         if (o->out || !is_active(w, o, mode)) continue;
-        const struct block c = block_of(o, b);
+        if (o->path == PATH_GATHER) {
+            rt_gather(k, n, b);
+            continue;
+        }
+        const struct block c = rt_block_of(o, b);
         rt_pack(w, o, k->at[n], &c, k->ptr[n]);
     }
 }
@@ -121,7 +125,7 @@ static void unpack_outputs(struct walker *k, const struct block *b, enum tile_mo
         const int n = w->packed[i];
         const struct walk_operand *o = &w->operand[n];
         if (!o->out || !is_active(w, o, mode)) continue;
-        const struct block c = block_of(o, b);
+        const struct block c = rt_block_of(o, b);
         if (o->path == PATH_GUARD)
             raise_guard(k, o, &c);
         else

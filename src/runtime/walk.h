@@ -22,13 +22,18 @@ enum walk_path {
     PATH_PACK,   // through scratch: copied in before, or out after
     PATH_IOTA,   // generated into scratch
     PATH_ROWTMP, // lives in scratch
-    PATH_GUARD   // written to scratch, then or-ed into the guard
+    PATH_GUARD,  // written to scratch, then or-ed into the guard
+    PATH_GATHER, // packed element by element where an index array says
+    PATH_INDEX   // that index array: code never sees it
 };
 struct walk_operand {
     uint8_t path, dtype, size, buffer;
     bool out, late, scalar;
     bool row_affine, col_affine; // one stride says it all; else the group's strides do
     uint32_t buf;
+    uint8_t gmode;
+    int index; // GATHER: the operand that has the index
+    int64_t pick_step, pick_extent;
     int64_t offset, rstride, cstride;
     const int64_t *ostride; // per outer dim
     const int64_t *gstride; // per dim of the reduced group
@@ -83,6 +88,7 @@ struct rt_run {
     void *const *out; // after redirection
     uint8_t *base;    // the workspace
     _Atomic uint8_t *guard;
+    _Atomic uint8_t *misses; // an index was out of range
     uint8_t *scratch, *shared; // threads' scratch, scratch_bytes apart; pieces or matrix product
     int64_t scratch_bytes;
 };
@@ -110,6 +116,7 @@ struct block {
 void rt_walk_run(const struct rt_run *run, const struct rt_step *t);
 void rt_walker_open(struct walker *k, const struct step_run *s, int worker);
 void rt_walker_seek(struct walker *k, int64_t outer);
+struct block rt_block_of(const struct walk_operand *o, const struct block *b); // late: no rows, ...
 void rt_walker_tile(struct walker *k, const struct block *b, enum tile_mode mode);
 // partial.c: the block's reduced run tile by tile and its end; and the step cut in pieces
 void rt_partial_block(struct walker *k, const struct block *b);
@@ -128,6 +135,19 @@ struct rt_done {
 };
 struct rt_done rt_transpose(size_t size, int64_t rows, int64_t cols, char *to, int64_t to_rs,
                             const char *from, int64_t from_cs);
+// gather.c: a block of operand k into its scratch; and what was wrong, once misses is set
+void rt_gather(struct walker *k, int operand, const struct block *b);
+weft_status rt_gather_blame(const struct rt_run *run, const struct rt_step *t);
+// call.c: -1 when it cannot be expressed
+int64_t rt_call_bytes(const struct nest_call *c, const struct rt_env *env, int threads);
+weft_status rt_call_run(const struct rt_run *run, const struct nest_call *c);
+// pack.c: places in the flattened group of dims
+struct place {
+    int64_t index[NEST_DIMS], offset;
+};
+void rt_place_at(const struct rt_walk *w, const int64_t *stride, int64_t e, struct place *p);
+// n elements further, not beyond the end of the last dim
+void rt_place_next(const struct rt_walk *w, const int64_t *stride, int64_t n, struct place *p);
 // matmul.c
 int64_t rt_matmul_bytes(const struct rt_matmul *m, const struct rt_env *env, int threads);
 void rt_matmul_run(const struct rt_run *run, const struct rt_matmul *m);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The table of calls. In: an operation over whole arrays; out: its function run, its scratch counted. Every
+// function is in src/kernels/call/, one file a family; the list of names is KERN_CALLS in kern.h.
+#include "call/call.h"
+
+struct row {
+    call_run *run;
+    call_scratch *scratch; // NULL: none
+};
+static const struct row *find(enum kern_call_op op) {
+    static const struct row table[KERN_CALL__N] = {
+        [KERN_C_sort] = {call_sort, call_sort_scratch},
+    };
+    return &table[op];
+}
+
+int64_t kern_call_scratch(const struct kern_call *c) {
+    const struct row *r = find(c->op);
+    return r->scratch ? r->scratch(c) : 0;
+}
+
+weft_status kern_call_run(const struct kern_call *c, struct base_err *err) {
+    return find(c->op)->run(c, err);
+}
