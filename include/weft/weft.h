@@ -421,15 +421,135 @@ WEFT_API weft_expr *weft_take(weft_expr *x, weft_expr *index, int axis, weft_ind
 /* NumPy's take_along_axis: index has the rank of x and broadcasts against it on the other axes. */
 WEFT_API weft_expr *weft_take_along_axis(weft_expr *x, weft_expr *index, int axis,
                                          weft_index_mode mode);
+
+typedef enum weft_scatter_op {
+    WEFT_SCATTER_SET, /* the last of several with one index stays */
+    WEFT_SCATTER_ADD, /* integers wrap; bool: or */
+    WEFT_SCATTER_MIN, /* as minimum: NaN propagates, -0 < +0 */
+    WEFT_SCATTER_MAX
+} weft_scatter_op;
+/* How a scatter goes: along axis, in index order (row-major over the index array), whatever the number
+ * of threads. size must be sizeof(weft_scatter_opts). */
+typedef struct weft_scatter_opts {
+    size_t size;
+    int axis;
+    weft_scatter_op op;
+    weft_index_mode mode;
+} weft_scatter_opts;
+/* A copy of x in which values have been put or combined where take(x, index, axis) would read: values
+ * is cast to x's type and broadcasts to that shape. NumPy's x[index] = v, np.add.at, ... */
+WEFT_API weft_expr *weft_scatter(weft_expr *x, weft_expr *index, weft_expr *values,
+                                 const weft_scatter_opts *opts);
+/* The same where take_along_axis would read: NumPy's put_along_axis. */
+WEFT_API weft_expr *weft_scatter_along_axis(weft_expr *x, weft_expr *index, weft_expr *values,
+                                            const weft_scatter_opts *opts);
+/* NumPy's put: x with values, repeated as often as needed, at row-major places. */
+WEFT_API weft_expr *weft_put(weft_expr *x, weft_expr *index, weft_expr *values, weft_index_mode mode);
+/* NumPy's putmask: where mask holds, element i is values[i % its size]. */
+WEFT_API weft_expr *weft_putmask(weft_expr *x, weft_expr *mask, weft_expr *values);
+/* NumPy's place, x[mask] = values: the k-th place where mask holds gets values[k % its size]. */
+WEFT_API weft_expr *weft_place(weft_expr *x, weft_expr *mask, weft_expr *values);
+
+/* Results whose extent depends on values have the shape of the largest that can be; behind the actual
+ * extent they are filled with 0. weft_eval_new returns them with the actual extent. weft_count_of gives
+ * that extent as an i64 expression; other expressions, views and elementwise ones included, give NULL
+ * and keep the bound. */
+WEFT_API weft_expr *weft_count_of(weft_expr *x);
+/* The slices of x along axis where mask, a 1-d array of that extent, is not 0: NumPy's compress. */
+WEFT_API weft_expr *weft_compress(weft_expr *mask, weft_expr *x, int axis);
+/* NumPy's x[mask]: mask has the first extents of x; they become one axis. */
+WEFT_API weft_expr *weft_select(weft_expr *x, weft_expr *mask);
+/* Row-major places of the elements that are not 0, and their indices along one axis: i64. */
+WEFT_API weft_expr *weft_flatnonzero(weft_expr *x);
+WEFT_API weft_expr *weft_nonzero(weft_expr *x, int axis);
+/* The distinct elements of x in rising order, all NaN as one; and on request (NULL: not wanted), with
+ * the same extent, the place of the first of each in x and how many there are, and for each element of
+ * x (flattened) the place of its value: i64. */
+typedef struct weft_unique_parts {
+    weft_expr *index, *count, *inverse;
+} weft_unique_parts;
+WEFT_API weft_expr *weft_unique(weft_expr *x, weft_unique_parts *parts);
+
+/* Arrays one after the other along an axis, in their common type. Each is computed straight into its
+ * place, so a concatenation that is stored costs no pass of its own. n >= 1. */
+WEFT_API weft_expr *weft_concat(int n, weft_expr *const *x, int axis);
+WEFT_API weft_expr *weft_stack(int n, weft_expr *const *x, int axis); /* along a new axis */
+/* Part k of n along axis, as array_split: a view. The first extent % n parts are one longer. */
+WEFT_API weft_expr *weft_split(weft_expr *x, int axis, int64_t n, int64_t k);
+WEFT_API weft_expr *weft_roll(weft_expr *x, int64_t shift, int axis);
+typedef enum weft_pad_mode {
+    WEFT_PAD_CONSTANT,
+    WEFT_PAD_EDGE,
+    WEFT_PAD_REFLECT,   /* the edge is not repeated */
+    WEFT_PAD_SYMMETRIC, /* the edge is repeated */
+    WEFT_PAD_WRAP
+} weft_pad_mode;
+/* size must be sizeof(weft_padding). before and after: non-negative, per axis. value: CONSTANT only, 0-d,
+ * cast to x's type; NULL: 0. */
+typedef struct weft_padding {
+    size_t size;
+    const int64_t *before, *after;
+    weft_pad_mode mode;
+    weft_expr *value;
+} weft_padding;
+WEFT_API weft_expr *weft_pad(weft_expr *x, const weft_padding *p);
+WEFT_API weft_expr *weft_tile(weft_expr *x, int n, const int64_t *times); /* NumPy's tile */
+WEFT_API weft_expr *weft_repeat(weft_expr *x, int64_t times, int axis);   /* each element */
 /* NumPy's sliding_window_view along one axis: a view, the window as the last axis. */
 WEFT_API weft_expr *weft_sliding_windows(weft_expr *x, int axis, int64_t size);
-/* Arrays one after the other along an axis, in their common type. Each is computed straight into its
- * place, so a concatenation that is stored costs no pass of its own. */
-WEFT_API weft_expr *weft_concat(int n, weft_expr *const *x, int axis);
-/* Rising order along an axis, stable, NaN last (NumPy with kind="stable"); and the i64 places the
- * elements came from. Radix over keys of the element's width: linear in the extent. */
+WEFT_API weft_expr *weft_moveaxis(weft_expr *x, int from, int to);
+/* x[...] == 0 .. depth-1 as a new last axis, 1 and 0 of type t; indices outside give rows of 0. */
+WEFT_API weft_expr *weft_one_hot(weft_expr *x, int64_t depth, weft_dtype t);
+
+/* ---- scans ---------------------------------------------------------------------------------------- */
+
+/* Along an axis, in the fixed order of docs/numerics.md: f32 sums do not stall, and neither threads nor
+ * layout change a bit. Sums and products of bool and integers are i64 or u64; of halves f32. */
+WEFT_API weft_expr *weft_cumsum(weft_expr *x, int axis);
+WEFT_API weft_expr *weft_cumprod(weft_expr *x, int axis);
+WEFT_API weft_expr *weft_cummax(weft_expr *x, int axis); /* NaN propagates */
+WEFT_API weft_expr *weft_cummin(weft_expr *x, int axis);
+
+/* ---- order ---------------------------------------------------------------------------------------- */
+
+/* Rising order along an axis, stable, NaN last, complex numbers by real part first (NumPy with
+ * kind="stable"); and the i64 places the elements came from. Radix over keys of the element's width:
+ * linear in the extent. */
 WEFT_API weft_expr *weft_sort(weft_expr *x, int axis);
 WEFT_API weft_expr *weft_argsort(weft_expr *x, int axis);
+/* The k greatest (or least) along an axis, in that order, ties by place; places, when not NULL,
+ * receives where they are. NaN counts as greatest. */
+WEFT_API weft_expr *weft_topk(weft_expr *x, int64_t k, int axis, bool least, weft_expr **places);
+/* Places, i64, where the elements of v would go into sorted, a 1-d array in rising order: before equal
+ * ones, or behind them (right). Types meet as in a comparison. */
+WEFT_API weft_expr *weft_searchsorted(weft_expr *sorted, weft_expr *v, bool right);
+/* NumPy's digitize for rising bins. */
+WEFT_API weft_expr *weft_digitize(weft_expr *x, weft_expr *bins, bool right);
+/* How a quantile between two elements is made; NumPy's methods of these names. */
+typedef enum weft_quantile_method {
+    WEFT_QUANTILE_LINEAR,
+    WEFT_QUANTILE_LOWER,
+    WEFT_QUANTILE_HIGHER,
+    WEFT_QUANTILE_MIDPOINT,
+    WEFT_QUANTILE_NEAREST,
+    WEFT_QUANTILE_HAZEN,
+    WEFT_QUANTILE_WEIBULL,
+    WEFT_QUANTILE_MEDIAN_UNBIASED,
+    WEFT_QUANTILE_NORMAL_UNBIASED
+} weft_quantile_method;
+/* Over axes as reductions: f64 for bool and integers, else x's type. PROPAGATE: NaN where there is one;
+ * SKIP: nanmedian. An empty run is NaN. q in [0, 1]. */
+WEFT_API weft_expr *weft_median(weft_expr *x, const weft_reduce *r);
+WEFT_API weft_expr *weft_quantile(weft_expr *x, double q, weft_quantile_method method,
+                                  const weft_reduce *r);
+/* Elements of x (flattened) in [edges[i], edges[i+1]), the last bin closed, as NumPy's histogram: i64.
+ * edges: 1-d, rising, two or more. */
+WEFT_API weft_expr *weft_histogram(weft_expr *x, weft_expr *edges);
+/* The f64 edges of n equal bins from lo to hi, as numpy.linspace. */
+WEFT_API weft_expr *weft_bin_edges(weft_graph *g, int64_t n, double lo, double hi);
+/* How often 0 .. length-1 occur in x (i64), or the sums of their weights in index order (f64) when
+ * weights is not NULL. An element outside is WEFT_EINDEX. */
+WEFT_API weft_expr *weft_bincount(weft_expr *x, weft_expr *weights, int64_t length);
 
 /* ---- evaluation --------------------------------------------------------------------------------- */
 

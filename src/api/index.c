@@ -13,6 +13,17 @@ static weft_graph *same_graph(weft_expr *a, weft_expr *b) {
     return NULL;
 }
 
+static int64_t elements_of(weft_expr *x) {
+    return ir_elements(x->g->ir, x->ref);
+}
+
+static bool same_but(weft_expr *a, weft_expr *b, int axis) {
+    bool same = weft_expr_rank(a) == weft_expr_rank(b);
+    for (int i = 0; same && i < weft_expr_rank(a); i++)
+        same = i == axis || weft_expr_dims(a)[i] == weft_expr_dims(b)[i];
+    return same;
+}
+
 weft_expr *weft_take(weft_expr *x, weft_expr *index, int axis, weft_index_mode mode) {
     weft_graph *g = same_graph(x, index);
     return g ? graph_wrap(g, ir_take(g->ir, x->ref, index->ref, axis, (int)mode)) : NULL;
@@ -57,9 +68,120 @@ int api_axis(const char *name, weft_expr *x, int axis) {
     return -1;
 }
 
-static weft_expr *sorted(weft_expr *x, int axis, int output) {
-    if (!x || (axis = api_axis("sort", x, axis)) < 0) return NULL;
-    return api_result(api_call(IR_sort, &x, (int64_t[]){axis}, 1), output);
+// ---- scatter -------------------------------------------------------------------------------------------------
+static weft_expr *scattered(weft_expr *x, weft_expr *index, weft_expr *values,
+                            const weft_scatter_opts *o, bool along) {
+    if (!same_graph(x, index) || !same_graph(x, values)) return NULL;
+    if (!o || o->size != sizeof *o || (unsigned)o->op > WEFT_SCATTER_MAX)
+        return graph_fail(x->g, WEFT_EINVAL, "scatter: not a weft_scatter_opts");
+    const int axis = api_axis("scatter", x, o->axis);
+    weft_expr *would = NULL; // what a take would read has the shape of what is put
+    if (axis >= 0) would = along ? weft_take_along_axis(x, index, axis, o->mode) : weft_take(x, index, axis, o->mode);
+    if (!would) return NULL;
+    const int rank = weft_expr_rank(would);
+    values = weft_broadcast_to(weft_cast(values, weft_expr_dtype(x)), rank, weft_expr_dims(would));
+    if (along) index = weft_broadcast_to(index, rank, weft_expr_dims(would));
+    if (along && !same_but(x, would, axis))
+        return graph_fail(x->g, WEFT_ESHAPE, "scatter: the index is wider than the array");
+    const int64_t attr[] = {axis, o->op, o->mode, along};
+    return api_call(IR_scatter, (weft_expr *[]){x, index, values}, attr, 4);
 }
-weft_expr *weft_sort(weft_expr *x, int axis) { return sorted(x, axis, 0); }
-weft_expr *weft_argsort(weft_expr *x, int axis) { return sorted(x, axis, 1); }
+weft_expr *weft_scatter(weft_expr *x, weft_expr *index, weft_expr *values,
+                        const weft_scatter_opts *opts) {
+    return scattered(x, index, values, opts, false);
+}
+weft_expr *weft_scatter_along_axis(weft_expr *x, weft_expr *index, weft_expr *values,
+                                   const weft_scatter_opts *opts) {
+    return scattered(x, index, values, opts, true);
+}
+
+// values[i % n] for the i of where, an i64 expression.
+static weft_expr *in_turn(weft_expr *values, weft_expr *where) {
+    return weft_take(weft_ravel(values), where, 0, WEFT_INDEX_WRAP);
+}
+
+static weft_expr *back_to_shape(weft_expr *flat, weft_expr *x) {
+    return weft_reshape(flat, weft_expr_rank(x), weft_expr_dims(x));
+}
+
+static weft_expr *places_of(weft_expr *x) {
+    const int64_t n = x ? elements_of(x) : 0;
+    return x ? weft_iota(x->g, WEFT_I64, 1, &n, 0) : NULL;
+}
+
+weft_expr *weft_put(weft_expr *x, weft_expr *index, weft_expr *values, weft_index_mode mode) {
+    if (!same_graph(x, index) || !same_graph(x, values)) return NULL;
+    if (!elements_of(values)) // nothing to put, as NumPy
+        return x;
+    index = weft_ravel(index);
+    const weft_scatter_opts o = {sizeof o, 0, WEFT_SCATTER_SET, mode};
+    weft_expr *v = in_turn(values, places_of(index));
+    return back_to_shape(weft_scatter(weft_ravel(x), index, v, &o), x);
+}
+
+weft_expr *weft_putmask(weft_expr *x, weft_expr *mask, weft_expr *values) {
+    if (!same_graph(x, mask) || !same_graph(x, values)) return NULL;
+    if (!elements_of(values)) return x;
+    weft_expr *v = weft_cast(in_turn(values, places_of(x)), weft_expr_dtype(x));
+    weft_expr *m = weft_broadcast_to(mask, weft_expr_rank(x), weft_expr_dims(x));
+    return weft_where(m, back_to_shape(v, x), x);
+}
+
+weft_expr *weft_place(weft_expr *x, weft_expr *mask, weft_expr *values) {
+    if (!same_graph(x, mask) || !same_graph(x, values)) return NULL;
+    if (!elements_of(values)) return x;
+    weft_expr *m = weft_not_equal(weft_broadcast_to(mask, weft_expr_rank(x), weft_expr_dims(x)),
+                                  weft_scalar(x->g, WEFT_BOOL, &(uint8_t){0}));
+    weft_expr *rank = weft_sub(weft_cumsum(weft_ravel(m), 0), weft_int(x->g, 1));
+    weft_expr *v = weft_cast(in_turn(values, rank), weft_expr_dtype(x));
+    return weft_where(m, back_to_shape(v, x), x);
+}
+
+// ---- results whose extent depends on values ----------------------------------------------------------------------
+static weft_expr *trimmed(weft_expr *x, weft_expr *count, int axis) {
+    return x && count ? graph_wrap(x->g, ir_trim(x->g->ir, x->ref, count->ref, axis)) : NULL;
+}
+
+weft_expr *weft_count_of(weft_expr *x) {
+    if (!x || ir_at(x->g->ir, x->ref)->op != IR_trim) return NULL;
+    return graph_wrap(x->g, ir_at(x->g->ir, x->ref)->in[1]);
+}
+
+weft_expr *weft_compress(weft_expr *mask, weft_expr *x, int axis) {
+    if (!same_graph(x, mask) || (axis = api_axis("compress", x, axis)) < 0) return NULL;
+    mask = weft_cast(mask, WEFT_BOOL);
+    weft_expr *c = api_call(IR_compress, (weft_expr *[]){mask, x}, (int64_t[]){axis}, 1);
+    return trimmed(c, api_result(c, 1), axis);
+}
+
+weft_expr *weft_select(weft_expr *x, weft_expr *mask) {
+    if (!same_graph(x, mask)) return NULL;
+    const int k = weft_expr_rank(mask), rank = weft_expr_rank(x);
+    int64_t dims[WEFT_MAX_RANK + 1] = {1};
+    bool fits = k >= 1 && k <= rank;
+    for (int i = 0; fits && i < k; i++) {
+        fits = weft_expr_dims(mask)[i] == weft_expr_dims(x)[i];
+        dims[0] *= weft_expr_dims(x)[i];
+    }
+    if (!fits) return graph_fail(x->g, WEFT_ESHAPE, "select: the mask does not have the first extents");
+    for (int i = k; i < rank; i++)
+        dims[1 + i - k] = weft_expr_dims(x)[i];
+    x = graph_wrap(x->g, ir_fixed(x->g->ir, "select", x->ref));
+    return weft_compress(weft_ravel(mask), weft_reshape(x, rank - k + 1, dims), 0);
+}
+
+weft_expr *weft_flatnonzero(weft_expr *x) {
+    return x ? weft_compress(weft_ravel(x), places_of(x), 0) : NULL;
+}
+
+weft_expr *weft_nonzero(weft_expr *x, int axis) {
+    if (!x || (axis = api_axis("nonzero", x, axis)) < 0) return NULL;
+    weft_expr *x1 = graph_wrap(x->g, ir_fixed(x->g->ir, "nonzero", x->ref));
+    weft_expr *at = weft_flatnonzero(x1);
+    int64_t inner = 1;
+    for (int i = axis + 1; i < weft_expr_rank(x); i++)
+        inner *= weft_expr_dims(x)[i];
+    weft_expr *i = weft_floor_divide(at, weft_int(x->g, inner));
+    if (axis) i = weft_remainder(i, weft_int(x->g, weft_expr_dims(x)[axis]));
+    return trimmed(i, weft_count_of(at), 0);
+}

@@ -11,7 +11,10 @@ struct known {
 };
 static const struct known *find(enum ir_op op) {
     static const struct known table[IR_OP__N] = {
-        [IR_sort] = {ir_rule_sort, 2},
+        [IR_sort] = {ir_rule_sort, 2},           [IR_search] = {ir_rule_search, 1},
+        [IR_unique] = {ir_rule_unique, 5},       [IR_histogram] = {ir_rule_histogram, 1},
+        [IR_scan] = {ir_rule_scan, 1},           [IR_scatter] = {ir_rule_scatter, 1},
+        [IR_compress] = {ir_rule_compress, 2},
     };
     return &table[op];
 }

@@ -27,8 +27,9 @@ static inline struct ir_shape ir_rule_shape(const struct ir_ask *r, int i) {
     if (s.rank) memcpy(s.dims, ir_dims(r->g, r->in[i]), (size_t)s.rank * sizeof *s.dims);
     return s;
 }
-// call_sort.c
-ir_rule_fn ir_rule_sort;
+// call_sort.c, call_index.c
+ir_rule_fn ir_rule_sort, ir_rule_search, ir_rule_unique, ir_rule_histogram;
+ir_rule_fn ir_rule_scan, ir_rule_scatter, ir_rule_compress;
 
 #define RULE_FAIL(r, status, ...) (ir_fail_at((r)->g, (status), &(r)->who, __VA_ARGS__), false)
 

@@ -158,7 +158,7 @@ ir_ref ir_take_along(struct ir_graph *g, ir_ref x, ir_ref index, int axis, int m
 ir_ref ir_join(struct ir_graph *g, ir_ref a, ir_ref b, int axis);
 // ---- calls (call.c): one precompiled function over whole arrays. Types and shapes of the outputs are
 // the operation's rule over operands and attributes, which a replay asks again.
-enum { IR_MAX_OUT = 4 };
+enum { IR_MAX_OUT = 5 };
 struct ir_shape {
     weft_dtype dtype;
     int rank;

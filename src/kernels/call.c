@@ -10,6 +10,12 @@ struct row {
 static const struct row *find(enum kern_call_op op) {
     static const struct row table[KERN_CALL__N] = {
         [KERN_C_sort] = {call_sort, call_sort_scratch},
+        [KERN_C_scan] = {call_scan, call_scan_scratch},
+        [KERN_C_search] = {call_search, call_search_scratch},
+        [KERN_C_compress] = {call_compress, call_compress_scratch},
+        [KERN_C_unique] = {call_unique, NULL},
+        [KERN_C_scatter] = {call_scatter, call_scatter_scratch},
+        [KERN_C_histogram] = {call_histogram, call_histogram_scratch},
     };
     return &table[op];
 }

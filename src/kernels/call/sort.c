@@ -81,7 +81,7 @@ static void sort_places(const struct sorter *s, const char *x, int64_t step, str
     for (int part = s->type.parts - 1; part >= 0; part--) {
         for (int64_t i = 0; i < r->n; i++)
             r->key[i] = sort_key(&s->type, call_at(x, r->place[i] * step), part);
-        sort_keys(r, s->type.part_bytes);
+        sort_keys(r, s->type.number);
     }
 }
 
@@ -98,7 +98,7 @@ static bool load_plain(const struct sorter *s, const char *x, int64_t step, stru
 static void sort_values(const struct sorter *s, struct radix *r, char *to, int64_t step) {
     int64_t *place = r->place, *place2 = r->place2;
     r->place = r->place2 = NULL;
-    sort_keys(r, s->type.part_bytes);
+    sort_keys(r, s->type.number);
     for (int64_t i = 0; i < r->n; i++, to = call_at(to, step))
         sort_value(&s->type, r->key[i], to);
     r->place = place;

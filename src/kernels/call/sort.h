@@ -7,51 +7,57 @@
 #include "call.h"
 
 struct sort_type {
-    size_t size;                // of an element
-    int parts, part_bytes;      // numbers in it; bytes of one
-    bool is_float, is_signed, is_bool;
-    uint64_t sign, inf;         // bits of a part
+    size_t size;           // of an element
+    int parts, number;     // keys of an element, most important first; bytes of a number in it
+    bool is_float, is_signed, is_bool, is_complex;
+    uint64_t sign, inf;    // bits of a number
 };
 
 static inline struct sort_type sort_type_of(weft_dtype t) {
-    struct sort_type s = {.size = dtype_size(t), .parts = 1, .is_signed = dtype_is_signed(t), .is_bool = t == WEFT_BOOL};
-    s.part_bytes = (int)s.size / s.parts;
-    s.is_float = dtype_is_float(t);
-    s.sign = (uint64_t)1 << (8 * s.part_bytes - 1);
-    if (s.is_float) s.inf = s.part_bytes == 8 ? (uint64_t)0x7ff << 52 : (uint64_t)0xff << 23;
+    struct sort_type s = {.size = dtype_size(t), .parts = 1, .is_signed = dtype_is_signed(t),
+                          .is_bool = t == WEFT_BOOL, .is_complex = dtype_is_complex(t)};
+    s.number = (int)dtype_size(dtype_real_of(t));
+    s.is_float = dtype_is_float(t) || s.is_complex;
+    s.sign = (uint64_t)1 << (8 * s.number - 1);
+    if (s.is_complex) s.parts = 3;
+    switch (dtype_real_of(t)) {
+    case WEFT_F64: s.inf = (uint64_t)0x7ff << 52; break;
+    case WEFT_F32: s.inf = 0x7f800000; break;
+    case WEFT_F16: s.inf = 0x7c00; break;
+    case WEFT_BF16: s.inf = 0x7f80; break;
+    default: break;
+    }
     return s;
 }
 
 static inline uint64_t sort_bits(const struct sort_type *s, const char *p) {
-    uint64_t v = 0;
-    switch (s->part_bytes) {
-    case 8: memcpy(&v, p, 8); break;
-    case 4: {
-        uint32_t w;
-        memcpy(&w, p, 4);
-        v = w;
-        break;
+    uint32_t w;
+    uint16_t h;
+    uint64_t v;
+    switch (s->number) {
+    case 8: memcpy(&v, p, 8); return v;
+    case 4: memcpy(&w, p, 4); return w;
+    case 2: memcpy(&h, p, 2); return h;
+    default: return s->is_bool ? *p != 0 : (uint8_t)*p;
     }
-    case 2: {
-        uint16_t w;
-        memcpy(&w, p, 2);
-        v = w;
-        break;
-    }
-    default: v = s->is_bool ? *p != 0 : (uint8_t)*p; break;
-    }
-    return v;
 }
 
-// NaN is the greatest key, zeros of both signs are one.
-static inline uint64_t sort_key(const struct sort_type *s, const char *p, int part) {
-    const uint64_t v = sort_bits(s, p + (size_t)part * (size_t)s->part_bytes);
-    const uint64_t ones = s->sign | (s->sign - 1);
+// Of one number. NaN is the greatest key, zeros of both signs are one.
+static inline uint64_t sort_number(const struct sort_type *s, const char *p) {
+    const uint64_t v = sort_bits(s, p), ones = s->sign | (s->sign - 1);
     if (!s->is_float) return s->is_signed ? v ^ s->sign : v;
     const uint64_t magnitude = v & ~s->sign;
     if (magnitude > s->inf) return ones;
     if (magnitude == 0) return s->sign;
     return v & s->sign ? ~v & ones : v | s->sign;
+}
+
+// Complex numbers: which parts are NaN (NumPy has R+Rj, R+NaNj, NaN+Rj, NaN+NaNj), real part, imaginary part.
+static inline uint64_t sort_key(const struct sort_type *s, const char *p, int part) {
+    if (!s->is_complex) return sort_number(s, p);
+    if (part) return sort_number(s, p + (part == 2 ? s->number : 0));
+    const uint64_t a = sort_bits(s, p) & ~s->sign, b = sort_bits(s, p + s->number) & ~s->sign;
+    return (uint64_t)(2 * (a > s->inf) + (b > s->inf));
 }
 
 // A float that comes back from its key.
@@ -67,7 +73,7 @@ static inline void sort_value(const struct sort_type *s, uint64_t key, char *to)
         v = key & s->sign ? key & ~s->sign : ~key & ones;
     else if (s->is_signed)
         v = key ^ s->sign;
-    memcpy(to, &v, (size_t)s->part_bytes); // little-endian
+    memcpy(to, &v, (size_t)s->number); // little-endian
 }
 
 static inline void sort_copy(const struct sort_type *s, char *to, const char *from) {
