@@ -569,7 +569,8 @@ WEFT_API weft_status weft_eval(weft_expr *x, const weft_array *out, const weft_e
 /* Several results in as few sweeps as possible. Outputs must not overlap each other. */
 WEFT_API weft_status weft_eval_n(int n, weft_expr *const *x, const weft_array *outs,
                                  const weft_eval_opts *opts);
-/* As weft_eval, into new C-contiguous memory of the context; free with weft_array_free. */
+/* As weft_eval, into new C-contiguous memory of the context; free with weft_array_free. A result whose
+ * extent depends on values (weft_compress and its kin) comes with its actual extent. */
 WEFT_API weft_status weft_eval_new(weft_expr *x, weft_array *out, const weft_eval_opts *opts);
 WEFT_API void weft_array_free(weft_ctx *ctx, weft_array *a);
 

@@ -266,6 +266,39 @@ weft_status weft_eval(weft_expr *x, const weft_array *out, const weft_eval_opts 
     return weft_eval_n(1, &x, out, opts);
 }
 
+// Keeps the first count elements along axis, in less memory.
+static weft_status shrink(weft_ctx *ctx, weft_array *a, int axis, int64_t count) {
+    const size_t size = dtype_size(a->dtype);
+    const size_t old = (size_t)weft_array_count(a) * size;
+    size_t outer = 1, inner = size;
+    for (int i = 0; i < a->rank; i++)
+        *(i < axis ? &outer : &inner) *= i == axis ? 1 : (size_t)a->dims[i];
+    char *p = a->data;
+    const size_t from = (size_t)a->dims[axis] * inner, to = (size_t)count * inner;
+    for (size_t i = 1; i < outer; i++)
+        memmove(p + i * to, p + i * from, to);
+    a->dims[axis] = count;
+    const size_t bytes = (size_t)weft_array_count(a) * size;
+    void *less = base_resize(&ctx->env.alloc, p, MAX_OF(old, 1), MAX_OF(bytes, 1));
+    if (!less) {
+        base_put(&ctx->env.alloc, p, old);
+        a->data = NULL;
+        return WEFT_ENOMEM;
+    }
+    *a = weft_dense(a->dtype, less, a->rank, a->dims);
+    return WEFT_OK;
+}
+
+// The result and its actual extent in one sweep.
+static weft_status eval_trimmed(weft_expr *x, weft_array *out, const weft_eval_opts *opts) {
+    int64_t count = 0;
+    weft_expr *both[2] = {x, weft_count_of(x)};
+    const weft_array outs[2] = {*out, weft_dense(WEFT_I64, &count, 0, NULL)};
+    TRY(weft_eval_n(2, both, outs, opts));
+    weft_status st = shrink(x->g->ctx, out, (int)*ir_attr(x->g->ir, x->ref), count);
+    return st ? err_set(&x->g->run, st, "no memory for the result") : WEFT_OK;
+}
+
 weft_status weft_eval_new(weft_expr *x, weft_array *out, const weft_eval_opts *opts) {
     if (!x || !out) return WEFT_EINVAL;
     weft_ctx *ctx = x->g->ctx;
@@ -275,7 +308,7 @@ weft_status weft_eval_new(weft_expr *x, weft_array *out, const weft_eval_opts *o
     err_clear(&x->g->run);
     out->data = base_get(&ctx->env.alloc, bytes);
     if (!out->data) return err_set(&x->g->run, WEFT_ENOMEM, "no memory for a result of %zu bytes", bytes);
-    weft_status st = weft_eval(x, out, opts);
+    weft_status st = n->op == IR_trim ? eval_trimmed(x, out, opts) : weft_eval(x, out, opts);
     if (st) weft_array_free(ctx, out);
     return st;
 }
