@@ -10,7 +10,8 @@ static const char *const keywords[K__N] = {
     CALL_KEYWORDS(K)
 #undef K
 };
-static const struct rows *const tables[] = {&call_maps, &call_reductions, &call_views};
+static const struct rows *const tables[] = {&call_maps, &call_reductions, &call_views,
+                                           &call_indexing};
 
 // ---- what arguments are read as ---------------------------------------------------------------
 bool call_has(const struct call *c, enum keyword k) {
@@ -139,15 +140,34 @@ static bool unknown_keyword(struct parser *p, const struct call *c, const struct
                       p->text + t->at, at ? "it has " : "it takes none by name", list);
 }
 
-// nan=skip is the one argument whose value is a word
-static bool read_nan_mode(struct parser *p, struct value *out) {
-    static const char *const modes[] = {"propagate", "skip", "raise"};
-    for (unsigned i = 0; i < COUNT_OF(modes); i++) {
-        if (!is_name(p, modes[i])) continue;
+// Arguments whose values are words, in the order of the library's enums. pad has modes of its own.
+static const char *const *words_of(const struct call *c, int k) {
+    static const char *const nan[] = {"propagate", "skip", "raise", NULL};
+    static const char *const mode[] = {"raise", "clip", "wrap", NULL};
+    static const char *const pad[] = {"constant", "edge", "reflect", "symmetric", "wrap", NULL};
+    static const char *const side[] = {"left", "right", NULL};
+    static const char *const method[] = {
+        "linear", "lower",           "higher",          "midpoint", "nearest", "hazen",
+        "weibull", "median_unbiased", "normal_unbiased", NULL};
+    switch (k) {
+    case K_NAN: return nan;
+    case K_MODE: return same_name(c->row->name, "pad", 3) ? pad : mode;
+    case K_SIDE: return side;
+    case K_METHOD: return method;
+    default: return NULL;
+    }
+}
+
+static bool read_word(struct parser *p, int k, const char *const *words, struct value *out) {
+    char list[160] = "";
+    size_t at = 0;
+    for (unsigned i = 0; words[i]; i++) {
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "", words[i]);
+        if (!is_name(p, words[i])) continue;
         *out = (struct value){.kind = V_INT, .at = p->tok.at, .u = i};
         return next_token(p);
     }
-    return parse_fail(p, p->tok.at, "nan is one of propagate, skip, raise");
+    return parse_fail(p, p->tok.at, "%s is one of %s", keywords[k], list);
 }
 
 static bool read_keyword(struct parser *p, struct call *c, const struct token *name) {
@@ -160,7 +180,8 @@ static bool read_keyword(struct parser *p, struct call *c, const struct token *n
         return parse_fail(p, name->at, "'%s' is given twice", keywords[k]);
     c->have |= (uint64_t)1 << k;
     if (!next_token(p)) return false;
-    return k == K_NAN ? read_nan_mode(p, &c->kw[k]) : parse_expr(p, 0, &c->kw[k]);
+    const char *const *words = words_of(c, k);
+    return words ? read_word(p, k, words, &c->kw[k]) : parse_expr(p, 0, &c->kw[k]);
 }
 
 static bool read_argument(struct parser *p, struct call *c) {

@@ -23,6 +23,48 @@ static int compute(struct job *j, const struct options *o) {
     return st ? cmd_fail_status(st, weft_graph_error(j->parser.graph)) : 0;
 }
 
+// Results whose extent depends on values come one by one, as large as they are.
+static bool any_counted(const struct job *j) {
+    for (int i = 0; i < j->results.n; i++)
+        if (weft_count_of(j->results.at[i])) return true;
+    return false;
+}
+
+static int to_arrays(struct job *j, const struct options *o) {
+    weft_eval_opts opts = {.size = sizeof opts, .threads = o->threads, .unfused = o->unfused};
+    struct progress *p = progress_start("evaluating");
+    weft_status st = WEFT_OK;
+    for (int i = 0; i < j->results.n; i++)
+        j->outs[i].data = NULL;
+    for (int i = 0; i < j->results.n && !st; i++)
+        st = weft_eval_new(j->results.at[i], &j->outs[i], &opts);
+    progress_stop(p);
+    return st ? cmd_fail_status(st, weft_graph_error(j->parser.graph)) : 0;
+}
+
+static int counted(struct job *j, const struct options *o) {
+    int status = to_arrays(j, o);
+    for (int i = 0; i < j->results.n && !status; i++) {
+        const weft_array *a = &j->outs[i];
+        if (!o->nout) {
+            (o->raw ? print_raw : print_array)(stdout, a);
+            continue;
+        }
+        if (!npy_create(o->out[i], a->dtype, a->rank, a->dims, &j->files[i])) status = EXIT_BAD;
+        if (status) break;
+        j->ready = i + 1;
+        const size_t bytes = (size_t)weft_array_count(a) * weft_dtype_size(a->dtype);
+        if (bytes) memcpy(j->files[i].array.data, a->data, bytes);
+    }
+    for (int i = 0; i < j->results.n && !status && o->nout; i++)
+        if (!npy_commit(&j->files[i])) status = EXIT_BAD;
+    for (int i = 0; i < j->results.n; i++)
+        weft_array_free(j->ctx, &j->outs[i]);
+    if (!status && (fflush(stdout) || ferror(stdout)))
+        status = cmd_fail("the output could not be written");
+    return status;
+}
+
 static int to_files(struct job *j, const struct options *o) {
     int n = j->results.n;
     if (n != o->nout)
@@ -31,6 +73,7 @@ static int to_files(struct job *j, const struct options *o) {
     for (int i = 1; i < n; i++)
         for (int k = 0; k < i; k++)
             if (strcmp(o->out[i], o->out[k]) == 0) return cmd_fail("%s: given for two results", o->out[i]);
+    if (any_counted(j)) return counted(j, o);
     for (int i = 0; i < n; i++) {
         const weft_expr *x = j->results.at[i];
         if (!npy_create(o->out[i], weft_expr_dtype(x), weft_expr_rank(x), weft_expr_dims(x),
@@ -47,6 +90,7 @@ static int to_files(struct job *j, const struct options *o) {
 
 static int to_terminal(struct job *j, const struct options *o) {
     int n = j->results.n, status = 0;
+    if (any_counted(j)) return counted(j, o);
     for (int i = 0; i < n; i++) {
         const weft_expr *x = j->results.at[i];
         j->outs[i] = weft_dense(weft_expr_dtype(x), NULL, weft_expr_rank(x), weft_expr_dims(x));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // x[1:-1, ::2, ..., None, 3]: NumPy's basic indexing as slices, indices and new axes, applied from
-// left to right. Indexing with arrays is not a view and is refused.
+// left to right; and with arrays: integers take along their axis, a bool mask selects over its axes.
 #include "cmd.h"
 
 enum { MAX_ITEMS = 2 * WEFT_MAX_RANK };
-enum item_kind { ITEM_INDEX, ITEM_SLICE, ITEM_NEW, ITEM_REST };
+enum item_kind { ITEM_INDEX, ITEM_SLICE, ITEM_NEW, ITEM_REST, ITEM_TAKE, ITEM_MASK };
 struct item {
     enum item_kind kind;
     size_t at;
     int64_t start, stop, step; // INDEX: start
+    weft_expr *array;          // TAKE, MASK
 };
 
 static bool ends_bound(const struct parser *p) {
@@ -42,21 +43,47 @@ static bool read_item(struct parser *p, struct item *it) {
         it->kind = v.kind == V_NONE ? ITEM_NEW : ITEM_REST;
         return true;
     }
-    if (v.kind == V_EXPR || v.kind == V_BOOL)
-        return parse_fail(
-            p, v.at, "an index must be an integer or a slice; use where() to choose by a mask");
+    if (v.kind == V_EXPR) {
+        it->kind = weft_expr_dtype(v.expr) == WEFT_BOOL ? ITEM_MASK : ITEM_TAKE;
+        it->array = v.expr;
+        return true;
+    }
+    if (v.kind == V_BOOL) return parse_fail(p, v.at, "an index must be an integer, a slice or an array");
     if (v.kind != V_NONE && !value_int(p, &v, "an index", &it->start)) return false;
     return p->tok.kind != T_COLON || read_slice(p, it);
+}
+
+// A mask over the axes from *axis on: they become one.
+static weft_expr *select_at(weft_expr *x, weft_expr *mask, int axis) {
+    int perm[WEFT_MAX_RANK], n = 0;
+    const int k = weft_expr_rank(mask), rank = weft_expr_rank(x);
+    for (int i = 0; i < k; i++)
+        perm[n++] = axis + i;
+    for (int i = 0; i < rank; i++)
+        if (i < axis || i >= axis + k) perm[n++] = i;
+    if (axis == 0) return weft_select(x, mask);
+    return weft_moveaxis(weft_select(weft_transpose(x, perm), mask), 0, axis);
+}
+
+// Axes of x that an item stands for.
+static int axes_of(const struct item *it) {
+    if (it->kind == ITEM_MASK) return weft_expr_rank(it->array);
+    return it->kind == ITEM_INDEX || it->kind == ITEM_SLICE || it->kind == ITEM_TAKE;
 }
 
 static bool apply(struct parser *p, const struct item *it, int rest, weft_expr **x, int *axis) {
     weft_expr *y = *x;
     int rank = weft_expr_rank(y);
-    if ((it->kind == ITEM_INDEX || it->kind == ITEM_SLICE) && *axis >= rank)
+    if (*axis + axes_of(it) > rank)
         return parse_fail(p, it->at, "more indices than axes");
     switch (it->kind) {
     case ITEM_INDEX: y = weft_index(y, *axis, it->start); break;
     case ITEM_SLICE: y = weft_slice(y, (*axis)++, it->start, it->stop, it->step); break;
+    case ITEM_TAKE:
+        y = weft_take(y, it->array, *axis, WEFT_INDEX_RAISE);
+        *axis += weft_expr_rank(it->array);
+        break;
+    case ITEM_MASK: y = select_at(y, it->array, (*axis)++); break;
     case ITEM_NEW: y = weft_expand_dims(y, (*axis)++); break;
     default: *axis += rest; break;
     }
@@ -66,14 +93,16 @@ static bool apply(struct parser *p, const struct item *it, int rest, weft_expr *
 
 bool parse_subscript(struct parser *p, struct value *out) {
     struct item items[MAX_ITEMS];
-    int n = 0, used = 0, dots = 0, axis = 0;
+    int n = 0, used = 0, dots = 0, arrays = 0, axis = 0;
     weft_expr *x = value_expr(p, out);
     if (!x) return false;
     while (p->tok.kind != T_RBRACKET) {
         if (n == MAX_ITEMS) return parse_fail(p, p->tok.at, "too many indices");
         if (!read_item(p, &items[n])) return false;
-        used += items[n].kind == ITEM_INDEX || items[n].kind == ITEM_SLICE;
+        used += axes_of(&items[n]);
         dots += items[n].kind == ITEM_REST;
+        arrays += items[n].kind == ITEM_TAKE || items[n].kind == ITEM_MASK;
+        if (arrays > 1) return parse_fail(p, items[n].at, "a second index array");
         if (dots > 1) return parse_fail(p, items[n].at, "a second '...'");
         n++;
         if (p->tok.kind != T_COMMA) break;
