@@ -295,7 +295,9 @@ static weft_status eval_trimmed(weft_expr *x, weft_array *out, const weft_eval_o
     weft_expr *both[2] = {x, weft_count_of(x)};
     const weft_array outs[2] = {*out, weft_dense(WEFT_I64, &count, 0, NULL)};
     TRY(weft_eval_n(2, both, outs, opts));
-    weft_status st = shrink(x->g->ctx, out, (int)*ir_attr(x->g->ir, x->ref), count);
+    ir_ref trim = x->ref;
+    if (ir_at(x->g->ir, trim)->op == IR_complex) trim = ir_at(x->g->ir, trim)->in[0];
+    weft_status st = shrink(x->g->ctx, out, (int)*ir_attr(x->g->ir, trim), count);
     return st ? err_set(&x->g->run, st, "no memory for the result") : WEFT_OK;
 }
 
@@ -308,7 +310,7 @@ weft_status weft_eval_new(weft_expr *x, weft_array *out, const weft_eval_opts *o
     err_clear(&x->g->run);
     out->data = base_get(&ctx->env.alloc, bytes);
     if (!out->data) return err_set(&x->g->run, WEFT_ENOMEM, "no memory for a result of %zu bytes", bytes);
-    weft_status st = n->op == IR_trim ? eval_trimmed(x, out, opts) : weft_eval(x, out, opts);
+    weft_status st = weft_count_of(x) ? eval_trimmed(x, out, opts) : weft_eval(x, out, opts);
     if (st) weft_array_free(ctx, out);
     return st;
 }

@@ -68,6 +68,11 @@ int api_axis(const char *name, weft_expr *x, int axis) {
     return -1;
 }
 
+// Both parts of a complex expression done alike.
+static bool is_complex(weft_expr *x) {
+    return x && dtype_is_complex(weft_expr_dtype(x));
+}
+
 // ---- scatter -------------------------------------------------------------------------------------------------
 static weft_expr *scattered(weft_expr *x, weft_expr *index, weft_expr *values,
                             const weft_scatter_opts *o, bool along) {
@@ -84,6 +89,13 @@ static weft_expr *scattered(weft_expr *x, weft_expr *index, weft_expr *values,
     if (along && !same_but(x, would, axis))
         return graph_fail(x->g, WEFT_ESHAPE, "scatter: the index is wider than the array");
     const int64_t attr[] = {axis, o->op, o->mode, along};
+    if (is_complex(x)) {
+        if (o->op > WEFT_SCATTER_ADD)
+            return graph_fail(x->g, WEFT_EDTYPE, "scatter: complex numbers have no order");
+        weft_expr *re[3] = {weft_real(x), index, weft_real(values)};
+        weft_expr *im[3] = {weft_imag(x), index, weft_imag(values)};
+        return weft_complex(api_call(IR_scatter, re, attr, 4), api_call(IR_scatter, im, attr, 4));
+    }
     return api_call(IR_scatter, (weft_expr *[]){x, index, values}, attr, 4);
 }
 weft_expr *weft_scatter(weft_expr *x, weft_expr *index, weft_expr *values,
@@ -143,13 +155,17 @@ static weft_expr *trimmed(weft_expr *x, weft_expr *count, int axis) {
 }
 
 weft_expr *weft_count_of(weft_expr *x) {
-    if (!x || ir_at(x->g->ir, x->ref)->op != IR_trim) return NULL;
-    return graph_wrap(x->g, ir_at(x->g->ir, x->ref)->in[1]);
+    if (!x) return NULL;
+    const struct ir_node *n = ir_at(x->g->ir, x->ref);
+    if (n->op == IR_complex) n = ir_at(x->g->ir, n->in[0]);
+    return n->op == IR_trim ? graph_wrap(x->g, n->in[1]) : NULL;
 }
 
 weft_expr *weft_compress(weft_expr *mask, weft_expr *x, int axis) {
     if (!same_graph(x, mask) || (axis = api_axis("compress", x, axis)) < 0) return NULL;
     mask = weft_cast(mask, WEFT_BOOL);
+    if (is_complex(x))
+        return weft_complex(weft_compress(mask, weft_real(x), axis), weft_compress(mask, weft_imag(x), axis));
     weft_expr *c = api_call(IR_compress, (weft_expr *[]){mask, x}, (int64_t[]){axis}, 1);
     return trimmed(c, api_result(c, 1), axis);
 }

@@ -11,8 +11,10 @@
 static weft_expr *scan(const char *name, weft_expr *x, int axis, enum ir_op op) {
     if (!x || (axis = api_axis(name, x, axis)) < 0) return NULL;
     const weft_dtype t = weft_expr_dtype(x);
+    if (dtype_is_complex(t) && op == IR_R_sum)
+        return weft_complex(scan(name, weft_real(x), axis, op), scan(name, weft_imag(x), axis, op));
     if (dtype_is_complex(t))
-        return graph_fail(x->g, WEFT_EDTYPE, "scan: not defined for complex numbers");
+        return graph_fail(x->g, WEFT_EDTYPE, "scan: of complex numbers only cumsum is defined");
     if (op == IR_R_sum || op == IR_R_prod) {
         if (t == WEFT_BOOL || dtype_is_signed(t)) x = weft_cast(x, WEFT_I64);
         if (dtype_is_unsigned(t)) x = weft_cast(x, WEFT_U64);
@@ -36,8 +38,30 @@ static weft_expr *sorted(weft_expr *x, int axis) {
     if (!x || (axis = api_axis("sort", x, axis)) < 0) return NULL;
     return api_call(IR_sort, &x, (int64_t[]){axis}, 1);
 }
-weft_expr *weft_sort(weft_expr *x, int axis) { return sorted(x, axis); }
-weft_expr *weft_argsort(weft_expr *x, int axis) { return api_result(sorted(x, axis), 1); }
+
+// Complex numbers: stable sorts by the least important key first, where each part is NaN last of all.
+static weft_expr *complex_places(weft_expr *x, int axis) {
+    weft_expr *re = weft_real(x), *im = weft_imag(x);
+    weft_expr *nans = weft_add(weft_mul(weft_cast(weft_isnan(re), WEFT_U8), weft_int(x->g, 2)),
+                               weft_cast(weft_isnan(im), WEFT_U8));
+    weft_expr *at = weft_argsort(im, axis);
+    at = weft_take_along_axis(at, weft_argsort(weft_take_along_axis(re, at, axis, WEFT_INDEX_CLIP), axis),
+                              axis, WEFT_INDEX_CLIP);
+    weft_expr *by = weft_take_along_axis(nans, at, axis, WEFT_INDEX_CLIP);
+    return weft_take_along_axis(at, weft_argsort(by, axis), axis, WEFT_INDEX_CLIP);
+}
+
+static bool is_complex(weft_expr *x) {
+    return x && dtype_is_complex(weft_expr_dtype(x));
+}
+
+weft_expr *weft_sort(weft_expr *x, int axis) {
+    if (!is_complex(x)) return sorted(x, axis);
+    return weft_take_along_axis(x, complex_places(x, axis), axis, WEFT_INDEX_CLIP);
+}
+weft_expr *weft_argsort(weft_expr *x, int axis) {
+    return is_complex(x) ? complex_places(x, axis) : api_result(sorted(x, axis), 1);
+}
 
 // The greatest are the least of the array read backwards, read backwards: so ties keep their order.
 weft_expr *weft_topk(weft_expr *x, int64_t k, int axis, bool least, weft_expr **places) {
@@ -45,6 +69,7 @@ weft_expr *weft_topk(weft_expr *x, int64_t k, int axis, bool least, weft_expr **
     if (!x || (axis = api_axis("topk", x, axis)) < 0) return NULL;
     const int64_t n = weft_expr_dims(x)[axis];
     if (k < 0 || k > n) return graph_fail(x->g, WEFT_ESHAPE, "topk: more than there are");
+    if (is_complex(x)) return graph_fail(x->g, WEFT_EDTYPE, "topk: not defined for complex numbers");
     x = graph_wrap(x->g, ir_fixed(x->g->ir, "topk", x->ref));
     weft_expr *s = sorted(least ? x : weft_flip(x, axis), axis);
     weft_expr *at = api_result(s, 1);
@@ -63,6 +88,10 @@ static bool meet(weft_expr **a, weft_expr **b) {
         return false;
     }
     const weft_dtype t = weft_result_type(weft_expr_dtype(*a), weft_expr_dtype(*b));
+    if (dtype_is_complex(t)) {
+        graph_fail((*a)->g, WEFT_EDTYPE, "search: complex numbers are sorted, but not searched for");
+        return false;
+    }
     *a = weft_cast(*a, t);
     *b = weft_cast(*b, t);
     return *a && *b;
@@ -84,6 +113,7 @@ static weft_expr *part_of(weft_expr *u, int k) {
 weft_expr *weft_unique(weft_expr *x, weft_unique_parts *parts) {
     if (parts) *parts = (weft_unique_parts){NULL, NULL, NULL};
     if (!x) return NULL;
+    if (is_complex(x)) return graph_fail(x->g, WEFT_EDTYPE, "unique: not defined for complex numbers");
     weft_expr *s = sorted(weft_ravel(x), 0), *at = api_result(s, 1);
     weft_expr *u = s && at ? api_call(IR_unique, (weft_expr *[]){s, at}, NULL, 0) : NULL;
     if (parts && u) {

@@ -3,7 +3,7 @@
 // one node whose shape follows from its operands, so that a replay with other extents is the same
 // call. What an index out of range means is settled here as an attribute; whether there is one is
 // known only when the values are, so the runtime looks.
-#include "graph.h"
+#include "pair.h"
 
 static bool check_index(struct ir_graph *g, const char *name, ir_ref x, ir_ref index, int mode) {
     const ir_ref in[2] = {x, index};
@@ -33,6 +33,7 @@ static struct ir_draft draft_of(enum ir_op op, weft_dtype t, const ir_ref *in) {
 }
 
 ir_ref ir_take(struct ir_graph *g, ir_ref x, ir_ref index, int axis, int mode) {
+    IR_BY_PARTS(g, x, ir_take(g, x, index, axis, mode));
     if (!x || !index || !(x = ir_strong(g, x)) || !(index = ir_strong(g, index))) return IR_NONE;
     const ir_ref in[2] = {x, index};
     if ((axis = ir_axis(g, "take", x, axis)) < 0 || !check_index(g, "take", x, index, mode))
@@ -53,6 +54,7 @@ ir_ref ir_take(struct ir_graph *g, ir_ref x, ir_ref index, int axis, int mode) {
 }
 
 ir_ref ir_take_along(struct ir_graph *g, ir_ref x, ir_ref index, int axis, int mode) {
+    IR_BY_PARTS(g, x, ir_take_along(g, x, index, axis, mode));
     if (!x || !index || !(x = ir_strong(g, x)) || !(index = ir_strong(g, index))) return IR_NONE;
     const ir_ref in[2] = {x, index};
     const struct ir_blame who = {"take_along_axis", 2, in};
@@ -90,6 +92,11 @@ ir_ref ir_join(struct ir_graph *g, ir_ref a, ir_ref b, int axis) {
                               (long long)ir_dims(g, a)[i], (long long)ir_dims(g, b)[i]);
     if (!(a = ir_cast(g, ir_strong(g, a), t)) || !(b = ir_cast(g, ir_strong(g, b), t)))
         return IR_NONE;
+    if (dtype_is_complex(t)) {
+        const struct ir_pair p = ir_pair_whole(g, a), q = ir_pair_whole(g, b);
+        return ir_pair_join(
+            g, (struct ir_pair){ir_join(g, p.re, q.re, axis), ir_join(g, p.im, q.im, axis)});
+    }
     // an empty part says nothing, whatever the other extents turn out to be
     if (!ir_dims(g, a)[axis] && !(ir_at(g, a)->flags & IR_DYN)) return b;
     if (!ir_dims(g, b)[axis] && !(ir_at(g, b)->flags & IR_DYN)) return a;

@@ -296,6 +296,7 @@ ir_ref ir_diagonal(struct ir_graph *g, ir_ref x, int64_t offset, int axis1, int 
 }
 
 ir_ref ir_windows(struct ir_graph *g, ir_ref x, int axis, int64_t size) {
+    IR_BY_PARTS(g, x, ir_windows(g, x, axis, size));
     if (!x || !(x = ir_strong(g, x)) || (axis = ir_axis(g, "windows", x, axis)) < 0) return IR_NONE;
     struct ir_draft d = view_of(g, IR_windows, x);
     if (d.rank == WEFT_MAX_RANK)
@@ -309,6 +310,7 @@ ir_ref ir_windows(struct ir_graph *g, ir_ref x, int axis, int64_t size) {
 }
 
 ir_ref ir_trim(struct ir_graph *g, ir_ref x, ir_ref count, int axis) {
+    IR_BY_PARTS(g, x, ir_trim(g, x, count, axis));
     if (!x || !count || !(x = ir_strong(g, x)) || !(count = ir_strong(g, count))) return IR_NONE;
     if ((axis = ir_axis(g, "trim", x, axis)) < 0) return IR_NONE;
     const struct ir_blame who = {"trim", 2, (ir_ref[]){x, count}};
@@ -321,6 +323,7 @@ ir_ref ir_trim(struct ir_graph *g, ir_ref x, ir_ref count, int axis) {
 }
 
 ir_ref ir_fixed(struct ir_graph *g, const char *name, ir_ref x) {
+    IR_BY_PARTS(g, x, ir_fixed(g, name, x));
     if (!x || !(ir_at(g, x)->flags & IR_DYN)) return x;
     struct ir_draft d = view_of(g, IR_fixed, x);
     d.attr[d.nattr++] = (int64_t)(intptr_t)name;
