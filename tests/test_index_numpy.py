@@ -6,6 +6,7 @@ operations run between guard pages with indices far outside, in every mode: a by
 usage: test_index_numpy.py libweft.so [cases] [seed]; ends with "N passed, N failed"."""
 import ctypes as C
 import mmap
+import os
 import random
 import sys
 import warnings
@@ -487,6 +488,34 @@ class Run:
             p.free()
 
 
+# ---- plans -------------------------------------------------------------------------------------
+def goldens(run):
+    """Passes and whole plans of what should fuse, against tests/golden (WEFT_GOLDEN=write writes them anew)."""
+    w = run.libs[0]
+    w.reset()
+    x, t = w.leaf(np.zeros((100, 64))), w.leaf(np.zeros(1000))
+    y, i = w.leaf(np.zeros((28, 64))), w.leaf(np.zeros(500, "i4"))
+    two, one = w.call("float", w.g, C.c_double(2)), w.call("float", w.g, C.c_double(1))
+    p = Padding(C.sizeof(Padding), i64s([1, 2]), i64s([1, 2]), 2, None)
+    parts = (C.c_void_p * 2)(w.call("mul", x, two), w.call("exp", y))
+    plans = {
+        "take_in_chain": (1, w.call("add", w.call("mul", w.call("take", t, i, 0, 0), two), one)),
+        "window_mean": (1, w.call("mean", w.call("sliding_windows", t, 0, C.c_int64(16)), w.reduce([-1]))),
+        "concat": (2, w.call("concat", 2, parts, 0)),
+        "pad": (None, w.call("pad", x, C.byref(p))),
+        "roll": (2, w.call("roll", t, C.c_int64(7), 0)),
+        "sorted_sum": (2, w.call("sum", w.call("square", w.call("sort", t, 0)), w.reduce([0]))),
+    }
+    for name, (passes, e) in plans.items():
+        text = w.plan(e)
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden", name + ".txt")
+        if os.environ.get("WEFT_GOLDEN") == "write":
+            open(path, "w").write(text)
+        run.tell("plan " + name, open(path).read() == text, "the plan is now\n" + text)
+        if passes:
+            run.tell("passes " + name, text.startswith(f"passes={passes} "), text)
+
+
 def weft_min(x, y):
     return x if x != x else y if y != y else (x if np.signbit(x) else y) if x == y else min(x, y)
 
@@ -521,6 +550,12 @@ def main():
     print(f"seed {seed}")
     run = Run(sys.argv[1], seed)
     kinds = [getattr(run, n) for n in sorted(dir(run)) if n.startswith("case_")]
+    goldens(run)
+    long = np.ones(1 << 25, "f4")
+    for threads in (1, 2, 3):
+        run.libs[1].reset()
+        got = run.libs[1].eval(run.libs[1].call("cumsum", run.libs[1].leaf(long), 0), threads=threads)
+        run.tell("cumsum of 2^25 ones", got[-1] == 1 << 25 and np.array_equal(got, np.cumsum(long, dtype="f8").astype("f4")))
     for i in range(cases):
         kinds[i % len(kinds)]()
     print(f"{run.passed} passed, {run.failed} failed")
