@@ -75,7 +75,7 @@ static int64_t wrapped(int64_t i, int64_t n) {
 }
 
 // The indices as offsets; the number of those that raise refuses, which become 0.
-static int64_t resolve(const struct walk_operand *o, int64_t *x, int64_t n) {
+static int64_t resolve(const struct walk_operand *o, bool wide, int64_t *x, int64_t n) {
     const int64_t extent = o->pick_extent, by = o->pick_step;
     int64_t misses = 0;
     switch (o->gmode) {
@@ -85,7 +85,8 @@ static int64_t resolve(const struct walk_operand *o, int64_t *x, int64_t n) {
         return 0;
     case WEFT_INDEX_WRAP:
         for (int64_t i = 0; i < n; i++)
-            if ((uint64_t)x[i] >= (uint64_t)extent) x[i] = wrapped(x[i], extent);
+            if ((uint64_t)x[i] >= (uint64_t)extent)
+                x[i] = wide ? (int64_t)((uint64_t)x[i] % (uint64_t)extent) : wrapped(x[i], extent);
         for (int64_t i = 0; i < n; i++)
             x[i] *= by;
         return 0;
@@ -148,9 +149,11 @@ struct line { // columns of one row: addresses of array and index, and their ste
 static int64_t gather_line(const struct walk_operand *o, weft_dtype index, const struct line *l,
                            int64_t n, char *to) {
     int64_t x[STRIP], misses = 0;
+    const bool wide = index == WEFT_U64 && o->gmode == WEFT_INDEX_WRAP; // all 64 bits count
+    if (wide) index = WEFT_I64;
     if (l->index_step == 0) {
         load_indices(index, l->index, 0, 1, x);
-        misses = resolve(o, x, 1);
+        misses = resolve(o, wide, x, 1);
         copy_elements(o->size, to, (const char *)((uintptr_t)l->array + (uintptr_t)x[0]),
                       l->array_step, n);
         return misses;
@@ -159,7 +162,7 @@ static int64_t gather_line(const struct walk_operand *o, weft_dtype index, const
         const int64_t m = MIN_OF(STRIP, n - i);
         load_indices(index, (const char *)((uintptr_t)l->index + (uintptr_t)(i * l->index_step)),
                      l->index_step, m, x);
-        misses += resolve(o, x, m);
+        misses += resolve(o, wide, x, m);
         read_elements(o->size, to + i * o->size,
                       (const char *)((uintptr_t)l->array + (uintptr_t)(i * l->array_step)),
                       l->array_step, x, m);

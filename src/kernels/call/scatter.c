@@ -21,12 +21,15 @@ struct scatter {
 };
 
 // ---- indices ---------------------------------------------------------------------------------------------------
-static int64_t read_index(weft_dtype t, const char *p) {
+// Beyond int64_t it is as far out as can be, or, where only the remainder counts, that.
+static int64_t read_index(const struct scatter *s, const char *p) {
+    const weft_dtype t = s->index->dtype;
     int64_t v = 0;
     const bool negative = dtype_is_signed(t) && (p[dtype_size(t) - 1] & 0x80); // little-endian
     if (negative) v = -1;
     memcpy(&v, p, dtype_size(t));
-    return t == WEFT_U64 && v < 0 ? INT64_MAX : v;
+    if (t != WEFT_U64 || v >= 0) return v;
+    return s->mode == WEFT_INDEX_WRAP ? (int64_t)((uint64_t)v % (uint64_t)s->n) : INT64_MAX;
 }
 
 // Inside 0..n-1, or -1: out of range.
@@ -55,7 +58,7 @@ static weft_status blame(const struct scatter *s, int64_t i, int64_t v, struct b
 static weft_status check_indices(const struct scatter *s, struct base_err *err) {
     const int64_t n = call_elements(s->index);
     for (int64_t i = 0; i < n && (!s->along || s->mode == WEFT_INDEX_RAISE); i++) {
-        const int64_t v = read_index(s->index->dtype, call_element(s->index, i));
+        const int64_t v = read_index(s, call_element(s->index, i));
         const int64_t to = bring_inside(s, v);
         if (to < 0) return blame(s, i, v, err);
         if (!s->along) s->place[i] = to;
@@ -119,7 +122,7 @@ static void put_line(void *arg, int64_t i, int worker) {
     const bool even = v.rank == 1;
     for (int64_t k = 0; k < s->k; k++) {
         const int64_t at =
-            s->along ? bring_inside(s, read_index(s->index->dtype, call_at(index, k * s->index->strides[s->axis])))
+            s->along ? bring_inside(s, read_index(s, call_at(index, k * s->index->strides[s->axis])))
                      : s->place[k];
         if (at < low || at >= high) continue;
         const char *from = even ? call_at(values, k * v.strides[0]) : call_element(&v, k);
