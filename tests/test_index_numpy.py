@@ -299,12 +299,10 @@ class Run:
         b, e = [r.randint(0, 9) if r.random() < 0.5 else r.randint(0, 2) for _ in a.shape], [r.randint(0, 3) for _ in a.shape]
         p = Padding(C.sizeof(Padding), i64s(b), i64s(e), mode, None)
         name = ["constant", "edge", "reflect", "symmetric", "wrap"][mode]
-        if name == "wrap" and any(max(x, y) > n for x, y, n in zip(b, e, a.shape)):
-            return  # NumPy before 1.25 wraps what it has wrapped
         if not a.ndim:
             return
         self.check(f"pad {a.shape} {b} {e} {name}", lambda w: w.call("pad", w.leaf(a), C.byref(p)),
-                   lambda: np.pad(a, list(zip(b, e)), name))
+                   lambda: padded(a, b, e, name))
 
     def case_sort(self):
         r = self.r
@@ -514,6 +512,18 @@ def goldens(run):
         run.tell("plan " + name, open(path).read() == text, "the plan is now\n" + text)
         if passes:
             run.tell("passes " + name, text.startswith(f"passes={passes} "), text)
+
+
+def padded(a, before, after, mode):
+    """numpy.pad; beyond one turn the array goes on for ever, as NumPy does from 2.0 on."""
+    if mode in ("constant", "edge"):
+        return np.pad(a, list(zip(before, after)), mode)
+    for axis, (b, e) in enumerate(zip(before, after)):
+        n = a.shape[axis]
+        turn = {"wrap": np.arange(n), "symmetric": np.r_[0:n, n - 1:-1:-1],
+                "reflect": np.r_[0:n, n - 2:0:-1] if n > 1 else np.arange(1)}[mode]
+        a = np.take(a, turn[np.arange(-b, n + e) % len(turn)], axis)
+    return a
 
 
 def weft_min(x, y):
