@@ -3,7 +3,10 @@
 //
 //     e^x = 2^k 2^(i/16) e^r,   n = 16k + i = nint(16 x / ln 2),   |r| <= ln 2 / 32
 //
-// The table holds 2^(i/16) as head and tail. x - n L1 is exact (L1 = ln2/16 rounded: the difference
+// Well inside the range of results the scale s = 2^k 2^(i/16) is one table look-up and one integer addition: the
+// table holds the bits of 2^(i/16) less i 2^48, to which n 2^48 = (16k + i) 2^48 is added. Then e^x =
+// s + s (e^r - 1 + t), t the relative error of the table's entry. Near the ends of the range another table
+// holds 2^(i/16) as head and tail. x - n L1 is exact (L1 = ln2/16 rounded: the difference
 // has at most 53 bits), n L2 is added to it; the part of r lost in that addition is kept for those
 // who need it. e^r - 1 = r + r^2 q(r), q of degree 5 (minimax, error 2^-64 of e^r).
 #ifndef WEFT_KERN_MATH_EXP_H
@@ -43,6 +46,19 @@ static const double exp_tail[16] = {0x0p0,
                                     0x1.11065895048ddp-55,
                                     0x1.2ed02d75b3707p-55,
                                     -0x1.e9c23179c2893p-54};
+
+static const double exp_base[16] = {
+    0x1.0000000000000p+0, 0x1.fb5586cf9890fp-1, 0x1.f72b83c7d517bp-1, 0x1.f387a6e756238p-1,
+    0x1.f06fe0a31b715p-1, 0x1.edea64c123422p-1, 0x1.ebfdad5362a27p-1, 0x1.eab07dd485429p-1,
+    0x1.ea09e667f3bcdp-1, 0x1.ea11473eb0187p-1, 0x1.eace5422aa0dbp-1, 0x1.ec49182a3f090p-1,
+    0x1.ee89f995ad3adp-1, 0x1.f199bdd85529cp-1, 0x1.f5818dcfba487p-1, 0x1.fa4afa2a490dap-1};
+static const double exp_rest[16] = {
+    0x0.0p+0,                0x1.79aa65d837b6dp-54,  -0x1.01b15eaa59348p-55,
+    0x1.68efde3a8a894p-54,   0x1.34d754db0abb6p-55,  0x1.59f48a72a4c6dp-55,
+    0x1.690cebb7aafb0p-56,   0x1.063e1e21c5409p-54,  -0x1.3b3efbf5e2228p-54,
+    -0x1.b32dcb94da51dp-56,  0x1.db72fc1f0eab4p-55,  0x1.1affc2b91ce27p-56,
+    0x1.c1a7792cb3387p-55,   0x1.36eae30af0cb3p-56,  0x1.4a385a63d07a7p-56,
+    -0x1.ff7128fd391f0p-55};
 
 #define EXP_MAGIC 0x1.8p52 // adding it rounds to an integer, found in the low bits
 #define EXP_16_LN2 0x1.71547652b82fep4
@@ -98,27 +114,44 @@ RECIPE_FN vd exp_power(vu scale) {
     return from_u(0x3ff0000000000000u + scale);
 } // 2^k
 
-// e^(x + xl) as head and tail, |x| at most 708.39
-RECIPE_FN struct ddv exp_dd(vd x, vd xl) {
-    struct exp_parts e = exp_split2(x, xl);
-    struct ddv s = fast_sum_d(e.head, e.tail);
-    vd up = exp_power(e.scale);
-    return (struct ddv){s.hi * up, s.lo * up};
+// s = 2^k 2^(i/16), to the rounding of the table; the low bits of n are 16k + i
+RECIPE_FN vd exp_step(vu n) {
+    return from_u(bits_d(lut16_d(exp_base, n)) + (n << 48));
+}
+// e^(x + xl) = s + s p, |x| < 708, |xl| small
+struct exp_near {
+    vd s, p;
+};
+RECIPE_FN struct exp_near exp_near_at(vu n, vd r) {
+    return (struct exp_near){exp_step(n), fma_d(r * r, exp_q(r), r) + lut16_d(exp_rest, n)};
+}
+RECIPE_FN struct exp_near exp_near(vd x) {
+    vd m = fma_d(x, EXP_16_LN2, EXP_MAGIC), nf = m - EXP_MAGIC;
+    vd r = fma_d(nf, -EXP_LN2_16, x);
+    return exp_near_at(bits_d(m), fma_d(nf, -EXP_LN2_16_TAIL, r));
+}
+RECIPE_FN struct exp_near exp_near2(vd x, vd xl) {
+    vd m = fma_d(x, EXP_16_LN2, EXP_MAGIC), nf = m - EXP_MAGIC;
+    vd r = fma_d(nf, -EXP_LN2_16, x);
+    return exp_near_at(bits_d(m), r + fma_d(nf, -EXP_LN2_16_TAIL, xl));
+}
+// as head and tail
+RECIPE_FN struct ddv exp_dd(struct exp_near e) {
+    vd y = fma_d(e.s, e.p, e.s);
+    return (struct ddv){y, fma_d(e.s, e.p, e.s - y)};
 }
 
 // e^x - 1 as head and tail, -64 <= x <= 709; plus tells that x >= 0
 RECIPE_FN struct ddv expm1_dd(vd x, bool plus) {
     vd m = fma_d(x, EXP_16_LN2, EXP_MAGIC), nf = m - EXP_MAGIC;
-    vu n = bits_d(m);
-    vd up = exp_power(exp_scale(n));
-    vd head = lut16_d(exp_head, n) * up, tail = lut16_d(exp_tail, n) * up;
     vd r0 = fma_d(nf, -EXP_LN2_16, x);
     vd r = fma_d(nf, -EXP_LN2_16_TAIL, r0), rl = fma_d(nf, -EXP_LN2_16_TAIL, r0 - r);
-    struct ddv p = prod_d(head, r);
-    struct ddv b = plus ? fast_sum_d(head, VD(-1.0)) : sum_d(head, VD(-1.0));
-    struct ddv s = fast_sum_d(b.hi, p.hi); // b.hi is 0 or the larger
-    vd lo = fma_d(head, fma_d(r * r, exp_q(r), rl), fma_d(tail, r, p.lo + tail));
-    return fast_sum_d(s.hi, (s.lo + b.lo) + lo);
+    vd s = exp_step(bits_d(m)), rest = lut16_d(exp_rest, bits_d(m));
+    struct ddv p = prod_d(s, r);
+    struct ddv b = plus ? fast_sum_d(s, VD(-1.0)) : sum_d(s, VD(-1.0));
+    struct ddv t = fast_sum_d(b.hi, p.hi); // b.hi is 0 or the larger
+    vd c = fma_d(rest, r, rl) + rest, lo = fma_d(s, fma_d(r * r, exp_q(r), c), p.lo);
+    return fast_sum_d(t.hi, (t.lo + b.lo) + lo);
 }
 
 // (n.hi + n.lo) / (d.hi + d.lo) as a quotient and its correction
@@ -126,6 +159,12 @@ RECIPE_FN struct ddv div_dd(struct ddv n, struct ddv d) {
     vd inv = 1.0 / d.hi, q = n.hi * inv;
     vd rest = fma_d(-q, d.hi, n.hi) + fma_d(-q, d.lo, n.lo);
     return (struct ddv){q, rest * inv};
+}
+
+// and rounded to one number
+RECIPE_FN vd ratio_dd(struct ddv n, struct ddv d) {
+    vd inv = 1.0 / d.hi, q = n.hi * inv;
+    return fma_d(fma_d(-q, d.hi, n.hi) + fma_d(-q, d.lo, n.lo), inv, q);
 }
 
 // 2^k (head + tail) where the result is subnormal, rounded once: it is moved so that the unit in

@@ -21,6 +21,9 @@ static const float exps_tail[16] = {
     0x1.9fcef4p-26f,  -0x1.829fdp-25f,  0x1.15506ep-27f,  0x1.51f848p-27f,
     -0x1.a94b14p-26f, -0x1.3d56b2p-27f, -0x1.822dbcp-27f, 0x1.52486cp-27f};
 
+static const float exps_base[16] = {0x1p0f, 0x1.fb5586p-1f, 0x1.f72b84p-1f, 0x1.f387a6p-1f, 0x1.f06fep-1f, 0x1.edea64p-1f, 0x1.ebfdaep-1f, 0x1.eab07ep-1f, 0x1.ea09e6p-1f, 0x1.ea1148p-1f, 0x1.eace54p-1f, 0x1.ec4918p-1f, 0x1.ee89fap-1f, 0x1.f199bep-1f, 0x1.f5818ep-1f, 0x1.fa4afap-1f};
+static const float exps_rest[16] = {0x0p0f, 0x1.8d96d4p-25f, -0x1.9c0c22p-27f, 0x1.964904p-25f, 0x1.125002p-25f, 0x1.370be4p-25f, -0x1.0a355p-25f, -0x1.00d8acp-27f, 0x1.26055cp-26f, -0x1.05cb44p-25f, 0x1.67a1cap-28f, 0x1.a3b5e4p-28f, -0x1.f9c304p-27f, -0x1.6961b4p-28f, -0x1.a5217cp-28f, 0x1.61428ep-28f};
+
 #define EXPS_MAGIC 0x1.8p23f
 #define EXPS_16_LN2 0x1.715476p4f
 #define EXPS_LN2_16 0x1.62e43p-5f
@@ -66,28 +69,50 @@ RECIPE_FN struct exps_parts exps_split2(vs x, vs xl) {
                                exps_scale(n)};
 }
 
-// e^(x + xl) as head and tail, |x| at most 87.33
-RECIPE_FN struct sdv exps_dd(vs x, vs xl) {
-    struct exps_parts e = exps_split2(x, xl);
-    struct sdv s = fast_sum_s(e.head, e.tail);
-    vs up = exps_power(e.scale);
-    return (struct sdv){s.hi * up, s.lo * up};
+// (e^r - 1 - r) / r^2, the longer polynomial
+RECIPE_FN vs exps_q(vs r) {
+    return fma_s(r, fma_s(r, 0x1.555698p-5f, 0x1.5556ep-3f), 0.5f);
+}
+// s = 2^k 2^(i/16), to the rounding of the table; the low bits of n are 16k + i
+RECIPE_FN vs exps_step(vw n) {
+    return from_w(bits_s(lut16_s(exps_base, n)) + (n << 19));
+}
+// e^(x + xl) = s + s p, |x| < 87, |xl| small
+struct exps_near {
+    vs s, p;
+};
+RECIPE_FN struct exps_near exps_near(vs x) {
+    vs m = fma_s(x, EXPS_16_LN2, EXPS_MAGIC), nf = m - EXPS_MAGIC;
+    vs r = fma_s(nf, -EXPS_LN2_16, x);
+    r = fma_s(nf, -EXPS_LN2_16_TAIL, r);
+    vs p = fma_s(r * r, fma_s(r, 0x1.555764p-3f, 0x1.000222p-1f), r);
+    return (struct exps_near){exps_step(bits_s(m)), p + lut16_s(exps_rest, bits_s(m))};
+}
+// the same with the longer polynomial
+RECIPE_FN struct exps_near exps_near2(vs x, vs xl) {
+    vs m = fma_s(x, EXPS_16_LN2, EXPS_MAGIC), nf = m - EXPS_MAGIC;
+    vs r = fma_s(nf, -EXPS_LN2_16, x);
+    r = r + fma_s(nf, -EXPS_LN2_16_TAIL, xl);
+    vs p = fma_s(r * r, exps_q(r), r);
+    return (struct exps_near){exps_step(bits_s(m)), p + lut16_s(exps_rest, bits_s(m))};
+}
+// as head and tail
+RECIPE_FN struct sdv exps_dd(struct exps_near e) {
+    vs y = fma_s(e.s, e.p, e.s);
+    return (struct sdv){y, fma_s(e.s, e.p, e.s - y)};
 }
 
 // e^x - 1 as head and tail, -32 <= x <= 88; plus tells that x >= 0
 RECIPE_FN struct sdv expm1s_dd(vs x, bool plus) {
     vs m = fma_s(x, EXPS_16_LN2, EXPS_MAGIC), nf = m - EXPS_MAGIC;
-    vw n = bits_s(m);
-    vs up = exps_power(exps_scale(n));
-    vs head = lut16_s(exps_head, n) * up, tail = lut16_s(exps_tail, n) * up;
     vs r0 = fma_s(nf, -EXPS_LN2_16, x);
     vs r = fma_s(nf, -EXPS_LN2_16_TAIL, r0), rl = fma_s(nf, -EXPS_LN2_16_TAIL, r0 - r);
-    struct sdv p = prod_s(head, r);
-    struct sdv b = plus ? fast_sum_s(head, VS(-1.0f)) : sum_s(head, VS(-1.0f));
-    struct sdv s = fast_sum_s(b.hi, p.hi); // b.hi is 0 or the larger
-    vs q = fma_s(r, fma_s(r, 0x1.555698p-5f, 0x1.5556ep-3f), 0.5f);
-    vs lo = fma_s(head, fma_s(r * r, q, rl), fma_s(tail, r, p.lo + tail));
-    return fast_sum_s(s.hi, (s.lo + b.lo) + lo);
+    vs s = exps_step(bits_s(m)), rest = lut16_s(exps_rest, bits_s(m));
+    struct sdv p = prod_s(s, r);
+    struct sdv b = plus ? fast_sum_s(s, VS(-1.0f)) : sum_s(s, VS(-1.0f));
+    struct sdv t = fast_sum_s(b.hi, p.hi); // b.hi is 0 or the larger
+    vs c = fma_s(rest, r, rl) + rest, lo = fma_s(s, fma_s(r * r, exps_q(r), c), p.lo);
+    return fast_sum_s(t.hi, (t.lo + b.lo) + lo);
 }
 
 // (n.hi + n.lo) / (d.hi + d.lo) as a quotient and its correction
@@ -95,6 +120,12 @@ RECIPE_FN struct sdv div_sd(struct sdv n, struct sdv d) {
     vs inv = 1.0f / d.hi, q = n.hi * inv;
     vs rest = fma_s(-q, d.hi, n.hi) + fma_s(-q, d.lo, n.lo);
     return (struct sdv){q, rest * inv};
+}
+
+// and rounded to one number
+RECIPE_FN vs ratio_sd(struct sdv n, struct sdv d) {
+    vs inv = 1.0f / d.hi, q = n.hi * inv;
+    return fma_s(fma_s(-q, d.hi, n.hi) + fma_s(-q, d.lo, n.lo), inv, q);
 }
 
 // 2^k (head + tail) where the result is subnormal, rounded once (see exp.h)

@@ -4,7 +4,7 @@
 //     tanh = E / (E + 2)     sinh = (E + E / (E + 1)) / 2     cosh = (e^|x| + e^-|x|) / 2
 //
 // The quotients are corrected by their remainder, so that only the last rounding counts. Odd
-// functions take the sign of x at the end, which gives -0 as well. Beyond 709 sinh and cosh are
+// functions take the sign of x at the end, which gives -0 as well. Beyond 709 and 708 sinh and cosh are
 // e^|x| / 2 and expm1 is e^x; tanh is 1 from 20 on, expm1 -1 below -64.
 //
 // Largest errors seen, in ULP: expm1 0.515 at 0x1.6b1f73f57c63p-6, tanh 0.517 at -0x1.6596b2013d732p-7, sinh
@@ -22,14 +22,14 @@ VKERNEL1(expm1, f64, expm1_one)
 RECIPE_FN vd tanh_one(vd x) {
     vd t = abs_d(x);
     struct ddv e = expm1_dd(2.0 * lt_d(20.0, t, 20.0, t), true);
-    struct ddv d = sum_d(e.hi, VD(2.0));
+    vd two = VD(2.0), big = lt_d(two, e.hi, e.hi, two);
+    struct ddv d = fast_sum_d(big, lt_d(e.hi, two, e.hi, two));
     d.lo = d.lo + e.lo;
-    struct ddv q = div_dd(e, d);
-    return sign_d(q.hi + q.lo, x);
+    return sign_d(ratio_dd(e, d), x);
 }
 VKERNEL1(tanh, f64, tanh_one)
 
-// e^t / 2 for t > 709
+// e^t / 2 for t > 708
 RECIPE_FN vd half_exp(vd t) {
     struct exp_parts e = exp_split(t);
     vd y = exp_scaled(e.head + e.tail, e.scale - (1ul << 52));
@@ -39,7 +39,7 @@ RECIPE_FN vd half_exp(vd t) {
 RECIPE_FN vd sinh_one(vd x) {
     vd t = abs_d(x);
     struct ddv e = expm1_dd(lt_d(709.0, t, 709.0, t), true);
-    struct ddv d = sum_d(e.hi, VD(1.0));
+    struct ddv d = fast_sum_d(VD(1.0), e.hi); // exact as long as it matters
     d.lo = d.lo + e.lo;
     struct ddv q = div_dd(e, d), s = fast_sum_d(e.hi, q.hi);
     vd y = 0.5 * (s.hi + (s.lo + (e.lo + q.lo)));
@@ -50,11 +50,11 @@ VKERNEL1(sinh, f64, sinh_one)
 
 RECIPE_FN vd cosh_one(vd x) {
     vd t = abs_d(x);
-    struct ddv e = exp_dd(lt_d(709.0, t, 709.0, t), VD(0.0));
+    struct ddv e = exp_dd(exp_near(lt_d(708.0, t, 708.0, t)));
     vd inv = 1.0 / e.hi, rest = fma_d(-inv, e.lo, fma_d(-inv, e.hi, 1.0)) * inv;
     struct ddv s = fast_sum_d(e.hi, inv);
     vd y = 0.5 * (s.hi + (s.lo + (e.lo + rest)));
-    if (any_lt_d(709.0, t)) y = lt_d(709.0, t, half_exp(t), y);
+    if (any_lt_d(708.0, t)) y = lt_d(708.0, t, half_exp(t), y);
     return y;
 }
 VKERNEL1(cosh, f64, cosh_one)
