@@ -25,7 +25,7 @@ struct memory { // of one operand
 
 static inline struct llvm_engine *engine_at(enum kern_isa isa) {
     char err[256] = "";
-    struct llvm_engine *e = weft_jit_module()->open(isa, err, sizeof err);
+    struct llvm_engine *e = weft_jit_module()->open(isa, kern_block_find, err, sizeof err);
     cr_assert(e, "%s", err);
     return e;
 }
@@ -39,7 +39,7 @@ static inline void code_make(struct bench *c, struct llvm_engine *e, const struc
         const struct kern_row *k =
             kern_find((enum kern_family)c->code.need[i].family, (weft_dtype)c->code.need[i].dtype, isa);
         cr_assert(k, "no kernel of family %d", c->code.need[i].family);
-        c->need[i] = k->fn;
+        c->need[i] = c->code.need[i].block ? (kern_map *)k->block->entry : k->fn;
     }
 }
 static inline void code_drop(struct bench *c) { c->api->release(c->engine, c->code.handle); }

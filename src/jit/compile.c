@@ -17,7 +17,7 @@ static void publish(struct jit *j, struct jit_entry *e) {
     for (int i = 0; i < e->native.nneed; i++) {
         const struct kern_row *row = kern_find((enum kern_family)e->native.need[i].family,
                                                (weft_dtype)e->native.need[i].dtype, j->env->isa);
-        e->kern[i] = row->fn;
+        e->kern[i] = e->native.need[i].block ? (kern_map *)row->block->entry : row->fn;
     }
     e->code.native_form = e->kern;
     e->code.native_scratch = e->native.scratch;

@@ -13,21 +13,26 @@ struct llvm_engine; // one per context: target machine and ORC JIT for the host,
 struct llvm_need {  // a kernel the code calls: form[i] is its address at run time
     uint8_t family; // enum kern_family
     uint8_t dtype;
+    bool block;     // its block kernel, called through inline assembly
 };
 struct llvm_code {
-    tile_fn *fn;            // called with code = table of kern_map pointers, in the order of need[]
+    tile_fn *fn;            // called with code = table of kernel addresses, in the order of need[]
     size_t scratch;         // bytes of tile.scratch it uses
     size_t bytes;           // machine code and data
     int nneed;
     struct llvm_need need[64];
     void *handle;           // for release
 };
+// The block kernel for exactly this level, or NULL.
+typedef const struct kern_block *llvm_block_fn(enum kern_family f, weft_dtype t, enum kern_isa isa);
+
 enum llvm_dump_kind { LLVM_DUMP_IR, LLVM_DUMP_ASM };
 
 struct llvm_api {
     int abi;                // LLVM_API_ABI
     int major;              // LLVM_VERSION_MAJOR
-    struct llvm_engine *(*open)(enum kern_isa isa, char *err, size_t err_size);
+    // block may be NULL: then heavy operations run on strips
+    struct llvm_engine *(*open)(enum kern_isa isa, llvm_block_fn *block, char *err, size_t err_size);
     void (*close)(struct llvm_engine *e);
     // Thread-safe: one compilation at a time per engine (it locks). false with a sentence on failure.
     bool (*compile)(struct llvm_engine *e, const struct seg *s, struct llvm_code *out, char *err,
@@ -37,7 +42,7 @@ struct llvm_api {
     bool (*dump)(struct llvm_engine *e, const struct seg *s, enum llvm_dump_kind kind,
                  enum kern_isa isa, char **text, char *err, size_t err_size);
 };
-enum { LLVM_API_ABI = 1 };
+enum { LLVM_API_ABI = 2 };
 typedef const struct llvm_api *llvm_module_fn(void);
 llvm_module_fn weft_jit_module; // the one exported symbol
 

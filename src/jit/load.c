@@ -74,7 +74,7 @@ struct llvm_engine *load_engine(struct jit *j) {
         if (j->llvm->abi != LLVM_API_ABI)
             snprintf(j->llvm_error, sizeof j->llvm_error, "the module is of another version");
         else
-            j->engine = j->llvm->open(j->env->isa, j->llvm_error, sizeof j->llvm_error);
+            j->engine = j->llvm->open(j->env->isa, kern_block_find, j->llvm_error, sizeof j->llvm_error);
     }
     if (!j->engine) {
         char line[320];

@@ -62,6 +62,8 @@ struct kern_row {
 const struct kern_row *kern_rows(size_t *n);
 // The best row at or below isa, or NULL when the family has no kernel for dtype.
 const struct kern_row *kern_find(enum kern_family f, weft_dtype t, enum kern_isa isa);
+// Its block kernel when that is for isa itself, or NULL.
+const struct kern_block *kern_block_find(enum kern_family f, weft_dtype t, enum kern_isa isa);
 
 // ---- matrix product -------------------------------------------------------------------------------------
 // C[m,n] = A[m,k] B[k,n] for every dtype; strides in bytes, any sign, any alignment, 0 allowed for A and

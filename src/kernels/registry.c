@@ -49,3 +49,8 @@ const struct kern_row *kern_find(enum kern_family f, weft_dtype t, enum kern_isa
     }
     return best;
 }
+
+const struct kern_block *kern_block_find(enum kern_family f, weft_dtype t, enum kern_isa isa) {
+    const struct kern_row *r = kern_find(f, t, isa);
+    return r && r->isa == isa ? r->block : NULL;
+}

@@ -12,7 +12,7 @@ struct block {
     const struct seg_section *sec;
     int stage, parts;
     LLVMValueRef col;             // column of the first element
-    const struct gen_tail *tail;  // NULL: whole vectors
+    const struct gen_tail *tail;  // one a part; NULL: whole vectors
     struct gen_acc *acc;          // accumulators in registers [reduction][GEN_PARTS], or NULL
 };
 
@@ -32,6 +32,8 @@ bool gen_is_scalar(const struct gen *g, const struct seg_section *sec, int i) {
 }
 
 // ---- values of a block --------------------------------------------------------------------------------------
+static const struct gen_tail *tail_of(const struct block *k, int part) { return k->tail ? &k->tail[part] : NULL; }
+
 static LLVMValueRef column(struct gen *g, const struct block *k, int part) {
     return part ? LLVMBuildAdd(g->b, k->col, gen_i64(g, (int64_t)part * g->lanes), "") : k->col;
 }
@@ -48,7 +50,7 @@ static LLVMValueRef reduced(struct gen *g, const struct block *k, int i, int par
     LLVMValueRef at = LLVMBuildSub(g->b, column(g, k, part), g->span_from, "");
     weft_dtype t = r->arg ? WEFT_I64 : r->type;
     LLVMValueRef p = gen_elem_at(g, r->arg ? r->index_at : r->value_at, t, at);
-    LLVMValueRef v = gen_load(g, p, t, g->lanes, k->tail);
+    LLVMValueRef v = gen_load(g, p, t, g->lanes, tail_of(k, part));
     return r->arg ? found(g, v) : v;
 }
 
@@ -56,7 +58,7 @@ static LLVMValueRef fetch(struct gen *g, const struct block *k, int i, int part)
     const struct seg_op *op = &g->s->op[i];
     if (gen_is_load(g, k->sec, i)) {
         LLVMValueRef p = gen_elem_at(g, g->base[op->arg[0]], (weft_dtype)op->dtype, column(g, k, part));
-        return gen_load(g, p, (weft_dtype)op->dtype, g->lanes, k->tail);
+        return gen_load(g, p, (weft_dtype)op->dtype, g->lanes, tail_of(k, part));
     }
     if (op->op == SEG_REDUCE) return reduced(g, k, i, part);
     return gen_load(g, gen_strip_at(g, i, column(g, k, part)), (weft_dtype)op->dtype, g->lanes, NULL);
@@ -85,23 +87,23 @@ static void reduce(struct gen *g, const struct block *k, int i, int part) {
     if (g->s->mode == NEST_INNER) index = LLVMBuildAdd(g->b, index, col, "");
     if (k->acc) {
         struct gen_acc *a = &k->acc[g->red_of[i] * GEN_PARTS + part % (r->lanes / g->lanes)];
-        *a = gen_red_step(g, r, g->lanes, *a, x, index, k->tail);
+        *a = gen_red_step(g, r, g->lanes, *a, x, index, tail_of(k, part));
         return;
     }
     LLVMValueRef at = g->s->mode == NEST_INNER ? LLVMBuildAnd(g->b, col, gen_i64(g, r->lanes - 1), "")
                                                : LLVMBuildSub(g->b, col, g->span_from, "");
     struct gen_acc a = gen_red_load(g, r, at, g->lanes);
-    gen_red_save(g, r, gen_red_step(g, r, g->lanes, a, x, index, k->tail), at, g->lanes);
+    gen_red_save(g, r, gen_red_step(g, r, g->lanes, a, x, index, tail_of(k, part)), at, g->lanes);
 }
 
 static void store(struct gen *g, const struct block *k, int i, int part) {
     const struct seg_op *op = &g->s->op[i];
     LLVMValueRef p = gen_elem_at(g, g->base[op->arg[1]], (weft_dtype)op->dtype, column(g, k, part));
-    gen_store(g, value_of(g, k, op->arg[0], part), p, (weft_dtype)op->dtype, g->lanes, k->tail);
+    gen_store(g, value_of(g, k, op->arg[0], part), p, (weft_dtype)op->dtype, g->lanes, tail_of(k, part));
 }
 
-static bool is_light(const struct seg_op *op) {
-    return op->op < SEG_LOAD && !gen_op_heavy(op);
+static bool is_light(const struct gen *g, const struct seg_op *op) {
+    return op->op < SEG_LOAD && !gen_on_strips(g, op);
 }
 
 // results of arg-reductions that a kernel reads: looked at, then kept in a strip
@@ -112,26 +114,55 @@ static void keep_found(struct gen *g, const struct block *k, int part) {
                       NULL);
 }
 
-// everything of one part but the stores to operands
-static void part_values(struct gen *g, const struct block *k, int part) {
-    if (k->stage == 0) keep_found(g, k, part);
+// one instruction of one part, but for the stores to operands and what a block kernel computes
+static void part_value(struct gen *g, const struct block *k, int i, int part) {
+    const struct seg_op *op = &g->s->op[i];
+    if (op->op == SEG_STORE && k->stage == g->nstage - 1) value_of(g, k, op->arg[0], part);
+    if (g->level[i] != k->stage) return;
+    bool block = gen_block_of(g, op) != NULL;
+    if (is_light(g, op) && !block) compute(g, k, i, part);
+    if (op->op == SEG_REDUCE) reduce(g, k, i, part);
+    if (is_light(g, op) && g->slot[i] >= 0)
+        gen_store(g, g->val[i * GEN_PARTS + part], gen_strip_at(g, i, column(g, k, part)), (weft_dtype)op->dtype,
+                  g->lanes, NULL);
+}
+
+static void block_values(struct gen *g, const struct block *k, int i) {
+    const struct seg_op *op = &g->s->op[i];
+    LLVMValueRef in[2][GEN_PARTS];
+    for (int a = 0; a < gen_arity(op); a++)
+        for (int p = 0; p < k->parts; p++)
+            in[a][p] = value_of(g, k, op->arg[a], p);
+    gen_block(g, op, in, k->parts, k->tail, &g->val[i * GEN_PARTS]);
+}
+
+static bool calls_blocks(const struct gen *g, const struct seg_section *sec, int stage) {
+    for (int i = sec->begin; i < sec->end; i++)
+        if (g->level[i] == stage && gen_block_of(g, &g->s->op[i])) return true;
+    return false;
+}
+
+// Part by part, which keeps few values alive; where block kernels are called, instruction by instruction.
+static void values(struct gen *g, const struct block *k) {
+    for (int p = 0; p < k->parts && k->stage == 0; p++)
+        keep_found(g, k, p);
+    if (!calls_blocks(g, k->sec, k->stage)) {
+        for (int p = 0; p < k->parts; p++)
+            for (int i = k->sec->begin; i < k->sec->end; i++)
+                part_value(g, k, i, p);
+        return;
+    }
     for (int i = k->sec->begin; i < k->sec->end; i++) {
-        const struct seg_op *op = &g->s->op[i];
-        if (op->op == SEG_STORE && k->stage == g->nstage - 1) value_of(g, k, op->arg[0], part);
-        if (g->level[i] != k->stage) continue;
-        if (is_light(op)) compute(g, k, i, part);
-        if (op->op == SEG_REDUCE) reduce(g, k, i, part);
-        if (is_light(op) && g->slot[i] >= 0)
-            gen_store(g, g->val[i * GEN_PARTS + part], gen_strip_at(g, i, column(g, k, part)),
-                      (weft_dtype)op->dtype, g->lanes, NULL);
+        if (g->level[i] == k->stage && gen_block_of(g, &g->s->op[i])) block_values(g, k, i);
+        for (int p = 0; p < k->parts; p++)
+            part_value(g, k, i, p);
     }
 }
 
 static void emit_block(struct gen *g, const struct block *k) {
     // what was computed for another block is not visible here
     memset(g->val, 0, (size_t)g->s->nop * GEN_PARTS * sizeof(LLVMValueRef));
-    for (int p = 0; p < k->parts; p++)
-        part_values(g, k, p);
+    values(g, k);
     if (k->stage != g->nstage - 1) return;
     for (int p = 0; p < k->parts; p++)
         for (int i = k->sec->begin; i < k->sec->end; i++)
@@ -145,11 +176,12 @@ struct shape {
 };
 
 static struct shape shape_of(struct gen *g, const struct seg_section *sec, int stage) {
-    int work = 0, round = 0, accs = 0;
+    int work = 0, round = 0, accs = 0, whole = 1; // whole: parts of one call of a block kernel
     for (int i = sec->begin; i < sec->end; i++) {
         const struct seg_op *op = &g->s->op[i];
         bool here = g->level[i] == stage || (op->op == SEG_STORE && stage == g->nstage - 1);
-        work += here && !gen_op_heavy(op);
+        work += here && !gen_on_strips(g, op);
+        if (here) whole = MAX_OF(whole, gen_block_parts(g, op));
         if (op->op != SEG_REDUCE || !here) continue;
         const struct gen_red *r = &g->red[g->red_of[i]];
         round = MAX_OF(round, r->lanes / g->lanes);
@@ -157,9 +189,9 @@ static struct shape shape_of(struct gen *g, const struct seg_section *sec, int s
     }
     if (round && g->s->mode == NEST_INNER) {
         bool fits = round <= GEN_PARTS && round * work <= 160 && accs <= g->t.registers * 3 / 4;
-        return fits ? (struct shape){round, true} : (struct shape){1, false};
+        return fits ? (struct shape){round, true} : (struct shape){whole, false};
     }
-    return (struct shape){work <= 12 ? 4 : work <= 32 ? 2 : 1, false};
+    return (struct shape){MAX_OF(whole, work <= 12 ? 4 : work <= 32 ? 2 : 1), false};
 }
 
 // phis for the accumulators of the stage's reductions, loaded from memory before the loop
@@ -223,6 +255,24 @@ static void block_loop(struct gen *g, struct block *k, LLVMValueRef from, LLVMVa
     gen_loop_end(g, &l);
 }
 
+// blocks that end beyond the range
+static void tail_loop(struct gen *g, struct block *k, LLVMValueRef from, LLVMValueRef to) {
+    struct gen_loop l;
+    struct gen_tail tail[GEN_PARTS];
+    gen_loop_head(g, &l, from, to);
+    gen_loop_body(g, &l, from);
+    k->col = gen_loop_count(g, &l);
+    k->tail = tail;
+    LLVMValueRef left = LLVMBuildSub(g->b, to, l.iv, "");
+    for (int p = 0; p < k->parts; p++) {
+        gen_tail_make(g, &tail[p], left, g->lanes);
+        left = LLVMBuildSub(g->b, left, tail[p].rem, "");
+    }
+    emit_block(g, k);
+    gen_loop_next(g, &l, (int64_t)k->parts * g->lanes);
+    gen_loop_end(g, &l);
+}
+
 // from is a multiple of every count of lanes when reductions are in memory or registers (INNER)
 void gen_stage(struct gen *g, const struct seg_section *sec, int stage, LLVMValueRef from, LLVMValueRef to) {
     struct shape s = shape_of(g, sec, stage);
@@ -232,23 +282,16 @@ void gen_stage(struct gen *g, const struct seg_section *sec, int stage, LLVMValu
     LLVMValueRef whole = LLVMBuildAnd(g->b, n, gen_i64(g, -step), "");
     LLVMValueRef mid = LLVMBuildAdd(g->b, from, whole, "");
     block_loop(g, &k, from, mid, s.registers);
-    if (!g->t.masks && s.parts > 1) { // partial vectors are slow here: whole ones as far as they go
+    bool together = calls_blocks(g, sec, stage); // a call costs the same for one part and for all
+    if (!g->t.masks && s.parts > 1 && !together) { // partial vectors are slow here: whole ones as far as they go
         whole = LLVMBuildAnd(g->b, n, gen_i64(g, -g->lanes), "");
         LLVMValueRef end = LLVMBuildAdd(g->b, from, whole, "");
         k.parts = 1;
         block_loop(g, &k, mid, end, false);
         mid = end;
     }
-    struct gen_loop l;
-    struct gen_tail tail;
-    gen_loop_head(g, &l, mid, to);
-    gen_loop_body(g, &l, mid);
-    gen_loop_count(g, &l);
-    gen_tail_make(g, &tail, LLVMBuildSub(g->b, to, l.iv, ""), g->lanes);
-    k = (struct block){sec, stage, 1, l.iv, &tail, NULL};
-    emit_block(g, &k);
-    gen_loop_next(g, &l, g->lanes);
-    gen_loop_end(g, &l);
+    k = (struct block){sec, stage, together ? s.parts : 1, NULL, NULL, NULL};
+    tail_loop(g, &k, mid, to);
 }
 
 // ---- ROW sections -------------------------------------------------------------------------------------------------

@@ -32,12 +32,11 @@ static char *text_of(struct gen *g, LLVMTargetMachineRef tm, enum llvm_dump_kind
 
 bool llvm_dump(struct llvm_engine *e, const struct seg *s, enum llvm_dump_kind kind, enum kern_isa isa,
                char **text, char *err, size_t err_size) {
-    (void)e;
     *text = NULL;
     LLVMTargetMachineRef tm = llvm_machine(isa, err, err_size);
     if (!tm) return false;
     struct llvm_code code = {0};
-    struct gen g = {.s = s, .isa = isa, .out = &code, .err = err, .err_size = err_size};
+    struct gen g = {.s = s, .isa = isa, .block = llvm_engine_block(e), .out = &code, .err = err, .err_size = err_size};
     if (llvm_module_make(&g, tm, "weft_tile")) {
         *text = text_of(&g, tm, kind);
         llvm_module_free(&g);

@@ -44,6 +44,7 @@ struct gen_red {
 struct gen {
     const struct seg *s;
     enum kern_isa isa;
+    llvm_block_fn *block;
     struct gen_target t;
     struct llvm_code *out; // need[], scratch
     struct base_arena arena;
@@ -129,7 +130,7 @@ void gen_helper_end(struct gen *g, struct gen_saved *s);
 
 // ---- memory (memory.c) ---------------------------------------------------------------------------------------
 struct gen_tail {      // the lanes of a vector that exist; NULL stands for all of them
-    LLVMValueRef rem;  // i64, 1..lanes
+    LLVMValueRef rem;  // i64, 1..lanes, or 0 in parts beyond the end of a block
     LLVMValueRef mask; // i1 x lanes
 };
 void gen_tail_make(struct gen *g, struct gen_tail *t, LLVMValueRef left, int lanes);
@@ -180,6 +181,16 @@ LLVMValueRef gen_strip_at(struct gen *g, int value, LLVMValueRef col);
 void gen_stage_plan(struct gen *g, const struct seg_section *sec);
 void gen_kernel(struct gen *g, const struct seg_op *op, LLVMValueRef out, LLVMValueRef a, LLVMValueRef b,
                 LLVMValueRef n);
+LLVMValueRef gen_kernel_address(struct gen *g, const struct seg_op *op, bool block);
+
+// ---- block kernels (block.c) ---------------------------------------------------------------------------------------
+const struct kern_block *gen_block_of(const struct gen *g, const struct seg_op *op); // NULL: none here
+bool gen_on_strips(const struct gen *g, const struct seg_op *op); // heavy, and without a block kernel
+int gen_block_parts(const struct gen *g, const struct seg_op *op); // that one call computes; 0: no block
+// in[operand][part], which it may change, to out[part]; tail: NULL or one for each part
+void gen_block(struct gen *g, const struct seg_op *op, LLVMValueRef in[2][GEN_PARTS], int parts,
+               const struct gen_tail *tail, LLVMValueRef *out);
+llvm_block_fn *llvm_engine_block(const struct llvm_engine *e);
 
 // ---- targets and modules (target.c, module.c) --------------------------------------------------------------
 struct gen_target gen_target_of(enum kern_isa isa);

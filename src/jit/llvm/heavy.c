@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Heavy operations: a section is cut into stages, loops over a strip of columns with kernel calls between.
 //
+// Heavy operations with a block kernel (block.c) count as light here: they are computed in the loops.
 // In: a section. Out: for every instruction the stage that computes it and the strip that carries it to
 // later stages, if any. A kernel runs between the stage that has its operands and the next one. Strips
 // are L1-sized rows of tile.scratch, shared by values whose lives do not overlap; an operand that is
@@ -28,7 +29,7 @@ static void find_levels(struct gen *g, const struct seg_section *sec) {
         int level = 0;
         for (int a = 0; a < gen_arity(op); a++)
             level = MAX_OF(level, level_of(g, sec, op->arg[a]));
-        if (gen_op_heavy(op)) level++;
+        if (gen_on_strips(g, op)) level++;
         g->level[i] = (int16_t)level;
         g->nstage = MAX_OF(g->nstage, level + 1);
     }
@@ -43,7 +44,7 @@ static int find_direct(const struct gen *g, const struct seg_section *sec) {
             if (store >= 0) return -1;
             store = i;
         } else if (g->level[i] == last) {
-            if (!gen_op_heavy(op) || call >= 0) return -1;
+            if (!gen_on_strips(g, op) || call >= 0) return -1;
             call = i;
         }
     }
@@ -60,15 +61,15 @@ struct life {
 
 static void note_use(struct gen *g, const struct seg_section *sec, struct life *life, int user) {
     const struct seg_op *op = &g->s->op[user];
-    bool heavy = gen_op_heavy(op);
+    bool heavy = gen_on_strips(g, op);
     int stage = op->op == SEG_STORE ? g->nstage - 1 : g->level[user];
     int when = heavy ? 2 * stage - 1 : 2 * stage;
     for (int a = 0; a < gen_arity(op); a++) {
         int v = op->arg[a];
         bool made = v >= sec->begin && v < sec->end && g->s->op[v].op != SEG_LOAD;
         bool by_kernel = heavy && needs_strip(g, sec, v);
-        bool crosses = made && !gen_op_heavy(&g->s->op[v]) && g->level[v] < stage && !heavy;
-        bool called = made && gen_op_heavy(&g->s->op[v]);
+        bool crosses = made && !gen_on_strips(g, &g->s->op[v]) && g->level[v] < stage && !heavy;
+        bool called = made && gen_on_strips(g, &g->s->op[v]);
         if (!by_kernel && !crosses && !called) continue;
         life[v].used = true;
         life[v].dies = MAX_OF(life[v].dies, made ? when : 2 * g->nstage);
@@ -126,11 +127,12 @@ LLVMValueRef gen_strip_at(struct gen *g, int value, LLVMValueRef col) {
 }
 
 // ---- calls ------------------------------------------------------------------------------------------------
-static int need_index(struct gen *g, const struct seg_op *op) {
-    struct llvm_need want = {(uint8_t)gen_op_family(op->op), op->in_type};
+static int need_index(struct gen *g, const struct seg_op *op, bool block) {
+    struct llvm_need want = {(uint8_t)gen_op_family(op->op), op->in_type, block};
     struct llvm_code *c = g->out;
     for (int i = 0; i < c->nneed; i++)
-        if (c->need[i].family == want.family && c->need[i].dtype == want.dtype) return i;
+        if (c->need[i].family == want.family && c->need[i].dtype == want.dtype && c->need[i].block == block)
+            return i;
     if (c->nneed == (int)COUNT_OF(c->need)) {
         gen_fail(g, "more than %d different kernels in one pass", c->nneed);
         return 0;
@@ -139,13 +141,17 @@ static int need_index(struct gen *g, const struct seg_op *op) {
     return c->nneed++;
 }
 
+LLVMValueRef gen_kernel_address(struct gen *g, const struct seg_op *op, bool block) {
+    LLVMValueRef at = gen_byte_at(g, g->needs, gen_i64(g, 8 * need_index(g, op, block)));
+    return LLVMBuildLoad2(g->b, g->ptr, at, "kernel");
+}
+
 void gen_kernel(struct gen *g, const struct seg_op *op, LLVMValueRef out, LLVMValueRef a, LLVMValueRef b,
                 LLVMValueRef n) {
     LLVMTypeRef types[4] = {g->ptr, g->ptr, g->ptr, g->i64};
     LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(g->ctx), types, 4, 0);
-    LLVMValueRef at = gen_byte_at(g, g->needs, gen_i64(g, 8 * need_index(g, op)));
-    LLVMValueRef f = LLVMBuildLoad2(g->b, g->ptr, at, "kernel"), args[4] = {out, a, b, n};
-    LLVMBuildCall2(g->b, t, f, args, 4, "");
+    LLVMValueRef args[4] = {out, a, b, n};
+    LLVMBuildCall2(g->b, t, gen_kernel_address(g, op, false), args, 4, "");
 }
 
 static LLVMValueRef operand_of_kernel(struct gen *g, const struct seg_section *sec, int v) {
@@ -170,7 +176,7 @@ static LLVMValueRef target_of_kernel(struct gen *g, const struct seg_section *se
 static void calls_after(struct gen *g, const struct seg_section *sec, int stage, LLVMValueRef n) {
     for (int i = sec->begin; i < sec->end; i++) {
         const struct seg_op *op = &g->s->op[i];
-        if (!gen_op_heavy(op) || g->level[i] != stage + 1) continue;
+        if (!gen_on_strips(g, op) || g->level[i] != stage + 1) continue;
         if (g->slot[i] < 0 && i != g->direct) continue; // nobody reads it
         LLVMValueRef a = operand_of_kernel(g, sec, op->arg[0]);
         LLVMValueRef b = gen_arity(op) == 2 ? operand_of_kernel(g, sec, op->arg[1]) : a;
@@ -230,7 +236,7 @@ static bool has_work(const struct gen *g, const struct seg_section *sec, int sta
             if (!stage && op->op == SEG_REDUCE && g->slot[i] >= 0) return true;
         } else if (op->op == SEG_STORE) {
             if (last && g->direct < 0) return true;
-        } else if (op->op != SEG_LOAD && !gen_op_heavy(op) && g->level[i] == stage) {
+        } else if (op->op != SEG_LOAD && !gen_on_strips(g, op) && g->level[i] == stage) {
             return true;
         }
     }

@@ -18,6 +18,7 @@
 struct llvm_engine {
     pthread_mutex_t lock;
     enum kern_isa isa;
+    llvm_block_fn *block;
     LLVMTargetMachineRef tm;
     LLVMOrcLLJITRef jit;
     LLVMOrcExecutionSessionRef session;
@@ -66,13 +67,14 @@ static void engine_close(struct llvm_engine *e) {
     free(e);
 }
 
-static struct llvm_engine *engine_open(enum kern_isa isa, char *err, size_t err_size) {
+static struct llvm_engine *engine_open(enum kern_isa isa, llvm_block_fn *block, char *err, size_t err_size) {
     struct llvm_engine *e = calloc(1, sizeof *e);
     if (!e) {
         snprintf(err, err_size, "no memory");
         return NULL;
     }
     e->isa = isa;
+    e->block = block;
     pthread_mutex_init(&e->lock, NULL);
     if (open_jit(e, err, err_size)) return e;
     engine_close(e);
@@ -192,7 +194,7 @@ static bool compile_locked(struct llvm_engine *e, const struct seg *s, struct ll
     char name[40];
     snprintf(name, sizeof name, "weft_tile_%llu", e->made++);
     *out = (struct llvm_code){0};
-    struct gen g = {.s = s, .isa = e->isa, .out = out, .err = err, .err_size = err_size};
+    struct gen g = {.s = s, .isa = e->isa, .block = e->block, .out = out, .err = err, .err_size = err_size};
     if (!llvm_module_make(&g, e->tm, name)) return false;
     LLVMMemoryBufferRef code = llvm_module_code(&g, e->tm, false);
     llvm_module_free(&g);
@@ -218,6 +220,8 @@ static void engine_release(struct llvm_engine *e, void *handle) {
     drop(e, handle);
     pthread_mutex_unlock(&e->lock);
 }
+
+llvm_block_fn *llvm_engine_block(const struct llvm_engine *e) { return e->block; }
 
 static const struct llvm_api api = {
     .abi = LLVM_API_ABI,

@@ -48,10 +48,12 @@ static void set(struct gen *g, LLVMValueRef fn, const char *key, const char *val
 }
 
 void gen_attributes(struct gen *g, LLVMValueRef fn) {
-    static const char nounwind[] = "nounwind";
-    unsigned kind = LLVMGetEnumAttributeKindForName(nounwind, sizeof nounwind - 1);
-    LLVMAddAttributeAtIndex(fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(g->ctx, kind, 0));
+    static const char *const flags[] = {"nounwind", "noredzone"}; // block kernels push a return address
+    for (size_t i = 0; i < COUNT_OF(flags); i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(flags[i], strlen(flags[i]));
+        LLVMAddAttributeAtIndex(fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(g->ctx, kind, 0));
+    }
     set(g, fn, "target-cpu", levels[g->isa].cpu);
     set(g, fn, "target-features", levels[g->isa].features);
     set(g, fn, "prefer-vector-width", levels[g->isa].width);
@@ -62,6 +64,7 @@ void gen_attributes(struct gen *g, LLVMValueRef fn) {
 static void initialise(void) {
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
+    LLVMInitializeNativeAsmParser(); // calls of block kernels are inline assembly
 }
 
 LLVMTargetMachineRef llvm_machine(enum kern_isa isa, char *err, size_t err_size) {
