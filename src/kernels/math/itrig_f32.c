@@ -1,66 +1,76 @@
 // SPDX-License-Identifier: MIT
-// asin, acos, atan, atan2 of f32, through f64 arithmetic.
+// asin, acos, atan of f32, in single precision throughout.
 //
-// The methods of itrig_f64.c with shorter polynomials (relative error 2^-31 and 2^-31.7) and nothing carried
-// in two parts: f64 has 29 bits to spare. Special values as there. Measured maximum error, ULP: asin 0.505 at
+// atan: t = |x| or -1/|x|, atan t = t + t z P(z), z = t^2 (minimax, 2^-28.5; tools/sollya/itrig.sollya, the last
+// coefficient moved so that atan 1 is the float next to pi/4), and the multiple of pi/2 added in two parts. asin, acos: up to 1/2 directly, t + t z R(z) (2^-27.6); beyond through
+// asin x = pi/2 - 2 asin s, s = sqrt((1 - x)/2). What quotient and root lost is restored. Special values as in itrig_f64.c. Measured maximum error, ULP: asin 0.505 at
 // -0x1.2db064p-1, acos 0.504 at 0x1.d34d94p-1, atan 0.507 at 0x1.fbcd1cp-4, atan2 0.507.
-#include "itrig.h"
+#include "vec.h"
 
-RECIPE_FN double atan_poly(double z) {
-    double z2 = z * z, z4 = z2 * z2;
-    double a = fma64(z, 0x1.9997e0308d673p-3, -0x1.55555104052c5p-2);
-    double b = fma64(z, 0x1.c4f1e169dbe94p-4, -0x1.247373801a368p-3);
-    double c = fma64(z, 0x1.1422c79a896f9p-4, -0x1.68e6fe5938699p-4);
-    double d = fma64(z, 0x1.714b1bc02e61fp-6, -0x1.6e19a18795e91p-5);
-    double e = fma64(z, 0x1.23f92f28a78f3p-10, -0x1.df970ad26c093p-8);
-    double hi = fma64(z4, e, fma64(z2, d, c));
-    return fma64(z4, hi, fma64(z2, b, a));
+#define PI_HI 0x1.921fb6p1f
+#define PI_LO -0x1.777a5cp-24f
+#define HALF_PI_HI 0x1.921fb6p0f
+#define HALF_PI_LO -0x1.777a5cp-25f
+
+// base + t + rest, where |base| >= |t| or base = 0, and rest is small
+RECIPE_FN vs sum3(vs base, vs t, vs rest) {
+    struct sdv s = fast_sum_s(base, t);
+    return s.hi + (s.lo + rest);
 }
 
-RECIPE_FN float atan_one(float xf) {
-    double x = (double)xf, a = abs64(x);
-    int big = a > 1.0;
-    double t = (big ? -1.0 : a) / (big ? a : 1.0), z = t * t;
-    double y = (big ? HALF_PI_HI : 0.0) + fma64(t * z, atan_poly(z), t);
-    return (float)sign64(y, x);
+// ---- atan -------------------------------------------------------------------------------------------
+// Beyond 2^60 the result does not change. What the quotient lost is (n - t d) / d, -(n - t d) t where it is not 0,
+// times the slope of the arc, about 1 - z/2. 1 + z P is summed as h + l, pi/4 being right because of it.
+RECIPE_FN vs atan_one(vs x) {
+    vs a = abs_s(x);
+    a = lt_s(0x1p60f, a, 0x1p60f, a);
+    vs n = lt_s(1.0f, a, -1.0f, a), d = lt_s(1.0f, a, a, 1.0f), t = n / d, z = t * t;
+    vs hi = lt_s(1.0f, a, HALF_PI_HI, 0.0f), lo = lt_s(1.0f, a, HALF_PI_LO, 0.0f);
+    lo = fma_s(fma_s(-t, d, n) * t, fma_s(z, 0.5f, -1.0f), lo);
+    vs p = fma_s(z, -0x1.d5a14ap-10f, 0x1.6551e2p-7f);
+    p = fma_s(z, p, -0x1.fe7d24p-6f);
+    p = fma_s(z, p, 0x1.da9c2ep-5f);
+    p = fma_s(z, p, -0x1.5825f2p-4f);
+    p = fma_s(z, p, 0x1.c0946cp-4f);
+    p = fma_s(z, p, -0x1.24211ap-3f);
+    p = fma_s(z, p, 0x1.9991ecp-3f);
+    p = fma_s(z, p, -0x1.55553ep-2f);
+    vs h = fma_s(z, p, 1.0f), l = fma_s(z, p, 1.0f - h), y = t * h;
+    return sign_s(sum3(hi, y, fma_s(t, l, fma_s(t, h, -y)) + lo), x);
 }
-KERNEL1(atan, f32, atan_one)
+VKERNEL1(atan, f32, atan_one)
 
-RECIPE_FN float atan2_one(float yf, float xf) {
-    double y = (double)yf, x = (double)xf, a = abs64(y), b = abs64(x);
-    int swap = a > b, left = (int)(bits32(xf) >> 31);
-    double n = swap ? b : a, d = swap ? a : b;
-    int both_inf = (n == (double)INFINITY) & (d == (double)INFINITY);
-    n = both_inf ? 1.0 : n;
-    d = (both_inf | (d == 0.0)) ? 1.0 : d;
-    double t = n / d, z = t * t, p = fma64(t * z, atan_poly(z), t);
-    double base = swap ? HALF_PI_HI : left ? PI_HI : 0.0;
-    return (float)sign64(base + (swap != left ? -p : p), y);
+// ---- asin, acos -------------------------------------------------------------------------------------
+// t + t z R(z) - t from z = t^2 <= 1/4, and tl
+RECIPE_FN vs asin_rest(vs t, vs z, vs tl) {
+    vs p = fma_s(z, 0x1.5959aap-5f, 0x1.8c415ap-6f);
+    p = fma_s(z, p, 0x1.747b72p-5f);
+    p = fma_s(z, p, 0x1.330206p-4f);
+    p = fma_s(z, p, 0x1.5555c8p-3f);
+    return fma_s(t * z, p, tl);
 }
-KERNEL2(atan2, f32, atan2_one)
+// what s = sqrt(z) lost: the remainder over 2 s, by an inverse good to 2 %
+RECIPE_FN vs root_rest(vs s, vs z) {
+    vs y = from_w(0x7e7311c7u - bits_s(s)); // 1/(2 s)
+    vs two = fma_s(-2.0f * s, y, 2.0f);
+    return fma_s(-s, s, z) * (y * two);
+}
+RECIPE_FN vs asin_one(vs x) {
+    vs a = abs_s(x), z = lt_s(0.5f, a, fma_s(a, -0.5f, 0.5f), a * a), s = sqrt_s(z);
+    vs t = lt_s(0.5f, a, s, a), tl = lt_s(0.5f, a, root_rest(s, z), 0.0f);
+    vs rest = asin_rest(t, z, tl), m = lt_s(0.5f, a, -2.0f, 1.0f);
+    vs hi = lt_s(0.5f, a, HALF_PI_HI, 0.0f), lo = lt_s(0.5f, a, HALF_PI_LO, 0.0f);
+    return sign_s(sum3(hi, m * t, fma_s(m, rest, lo)), x);
+}
+VKERNEL1(asin, f32, asin_one)
 
-RECIPE_FN double asin_poly(double z) {
-    double z2 = z * z;
-    double a = fma64(z, 0x1.33387c9d34b84p-4, 0x1.55554c5fb049bp-3);
-    double b = fma64(z, 0x1.0491a13d065ffp-5, 0x1.6caed2156bccbp-5);
-    double c = fma64(z, 0x1.3355c1d85742fp-5, 0x1.d91fa33709eb7p-7);
-    return fma64(z2, fma64(z2, c, b), a);
+RECIPE_FN vs acos_one(vs x) {
+    vs a = abs_s(x), z = lt_s(0.5f, a, fma_s(a, -0.5f, 0.5f), a * a), s = sqrt_s(z);
+    vs t = lt_s(0.5f, a, s, x), tl = lt_s(0.5f, a, root_rest(s, z), 0.0f);
+    vs rest = asin_rest(t, z, tl), m = lt_s(0.5f, a, flip_s(VS(2.0f), x), -1.0f);
+    vs hi = lt_s(x, 0.0f, PI_HI, 0.0f), lo = lt_s(x, 0.0f, PI_LO, 0.0f);
+    hi = lt_s(0.5f, a, hi, HALF_PI_HI);
+    lo = lt_s(0.5f, a, lo, HALF_PI_LO);
+    return sum3(hi, m * t, fma_s(m, rest, lo));
 }
-
-RECIPE_FN float asin_one(float xf) {
-    double x = (double)xf, a = abs64(x);
-    int big = a > 0.5;
-    double z = big ? fma64(a, -0.5, 0.5) : a * a, s = __builtin_sqrt(z), t = big ? s : a;
-    double p = fma64(t * z, asin_poly(z), t);
-    return (float)sign64(big ? fma64(p, -2.0, HALF_PI_HI) : p, x);
-}
-KERNEL1(asin, f32, asin_one)
-
-RECIPE_FN float acos_one(float xf) {
-    double x = (double)xf, a = abs64(x);
-    int big = a > 0.5, left = x < 0.0;
-    double z = big ? fma64(a, -0.5, 0.5) : a * a, s = __builtin_sqrt(z), t = big ? s : x;
-    double p = fma64(t * z, asin_poly(z), t), m = big ? (left ? -2.0 : 2.0) : -1.0;
-    return (float)fma64(p, m, big ? (left ? PI_HI : 0.0) : HALF_PI_HI);
-}
-KERNEL1(acos, f32, acos_one)
+VKERNEL1(acos, f32, acos_one)

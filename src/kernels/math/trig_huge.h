@@ -1,90 +1,56 @@
 // SPDX-License-Identifier: MIT
 // Reduction of huge angles, exact for every finite argument: shared by the trigonometric recipes.
 //
-// In: a finite x >= 2^12. Out: x = (n + half + f) pi / (quarter ? 2 : 1), |f| <= 1/2, the parity of n and
-// f * pi (or f * pi / 2) as hi + lo. Method (Payne and Hanek): x is an integer m times 2^e; of 1/pi only the bits of
-// weight 2^-e to 2^(-e-191) matter modulo 2, and their product with m is taken in 192-bit integers. The
-// smallest |f| of a double is about 2^-62, so at least 76 bits of f are good. Integer work only, until the
-// end: the same in every build.
+// In: x, 2 <= |x| (infinite: NaN; smaller ones give anything, but read nothing outside the table). Out: x = (n - half + f) pi
+// / unit, |f| <= 1/2, f pi / unit as hi + lo and n in the low bits of q. Method (Payne and Hanek, in floating
+// point): of 1/pi only the digits that matter modulo 2 are multiplied. x has its lowest bit at 2^(16 j - 51) or
+// above; four pieces of 48 digits are taken from there, by byte offsets into a table. The products are exact as
+// hi + lo, whole turns are taken off exactly, and what is left is added up with every error kept. The smallest
+// |f| of a double is about 2^-62, the digits left out weigh less than 2^-122. Vectors throughout: a block of
+// huge arguments costs about twice a block of ordinary ones.
 #ifndef WEFT_KERN_TRIG_HUGE_H
 #define WEFT_KERN_TRIG_HUGE_H
 
-#include "math.h"
+#include "vec.h"
+
+#define TRIG_MAGIC 0x1.8p52
 
 struct angle {
-    double hi, lo;
-    uint64_t odd; // parity of n
-};
-struct u192 {
-    uint64_t hi, mid, lo;
-};
-__extension__ typedef unsigned __int128 trig_u128;
-
-// binary digits of 1/pi, after one word of zeros for exponents below zero
-static const uint64_t inv_pi_bits[] = {
-    0x0000000000000000u, 0x517cc1b727220a94u, 0xfe13abe8fa9a6ee0u, 0x6db14acc9e21c820u,
-    0xff28b1d5ef5de2b0u, 0xdb92371d2126e970u, 0x0324977504e8c90eu, 0x7f0ef58e5894d39fu,
-    0x74411afa975da242u, 0x74ce38135a2fbf20u, 0x9cc8eb1cc1a99cfau, 0x4e422fc5defc941du,
-    0x8ffc4bffef02cc07u, 0xf79788c5ad05368fu, 0xb69b3f6793e584dbu, 0xa7a31fb34f2ff516u,
-    0xba93dd63f5f2f8bdu, 0x9e839cfbc5294975u, 0x35fdafd88fc6ae84u, 0x2b0198237e3db5d5u,
+    vd hi, lo, q;
 };
 
-static inline uint64_t high_bits(uint64_t a, uint64_t b, unsigned shift) {
-    return shift ? a << shift | b >> (64 - shift) : a;
-}
-static inline struct u192 shift_left(struct u192 v, unsigned shift) {
-    return (struct u192){high_bits(v.hi, v.mid, shift), high_bits(v.mid, v.lo, shift),
-                         v.lo << shift};
-}
+// 60 zeros and the binary digits of 1/pi, the last ones first (a little-endian number)
+static const uint64_t inv_pi_digits[] = {
+    0xb0198237e3db5d5fu, 0x5fdafd88fc6ae842u, 0xe839cfbc52949753u, 0xa93dd63f5f2f8bd9u,
+    0x7a31fb34f2ff516bu, 0x69b3f6793e584dbau, 0x79788c5ad05368fbu, 0xffc4bffef02cc07fu,
+    0xe422fc5defc941d8u, 0xcc8eb1cc1a99cfa4u, 0x4ce38135a2fbf209u, 0x4411afa975da2427u,
+    0xf0ef58e5894d39f7u, 0x324977504e8c90e7u, 0xb92371d2126e9700u, 0xf28b1d5ef5de2b0du,
+    0xdb14acc9e21c820fu, 0xe13abe8fa9a6ee06u, 0x17cc1b727220a94fu, 0x0000000000000005u,
+};
 
-// x / pi modulo 2, scaled by 2^191
-static inline struct u192 turns_of(double x) {
-    uint64_t u = bits64(x), m = (u & 0xfffffffffffffu) | 0x10000000000000u;
-    unsigned at = (unsigned)(u >> 52) - 1075u + 63u;
-    const uint64_t *w = inv_pi_bits + at / 64;
-    unsigned s = at % 64;
-    trig_u128 lo = (trig_u128)m * high_bits(w[2], w[3], s);
-    trig_u128 mid = (trig_u128)m * high_bits(w[1], w[2], s) + (uint64_t)(lo >> 64);
-    uint64_t hi = m * high_bits(w[0], w[1], s) + (uint64_t)(mid >> 64);
-    return (struct u192){hi, (uint64_t)mid, (uint64_t)lo};
+// digits piece of 48, as a whole number; back = 2 j
+RECIPE_FN vd inv_pi_piece(vu back, unsigned piece) {
+    vu w = gather_u(inv_pi_digits, VU(sizeof inv_pi_digits - 9u - 6u * piece) - back);
+    return from_u((w >> 16) | 0x4330000000000000u) - 0x1p52;
 }
+// whole turns (of 2) off, exactly
+RECIPE_FN vd less_turns(vd x) { return fma_d(-2.0, rint_d(0.5 * x), x); }
 
-static inline struct u192 negated(struct u192 v) {
-    struct u192 r = {~v.hi, ~v.mid, ~v.lo + 1u};
-    r.mid += r.lo == 0;
-    r.hi += r.lo == 0 && r.mid == 0;
-    return r;
-}
-
-// v / 2^192 as an exact 53-bit leading part and a rounded rest
-static inline struct dd64 fraction_of(struct u192 v) {
-    unsigned zeros = 0;
-    if (v.hi == 0) {
-        v = (struct u192){v.mid, v.lo, 0};
-        zeros = 64;
-    }
-    unsigned s = v.hi ? (unsigned)__builtin_clzll(v.hi) : 63u;
-    v = shift_left(v, s);
-    double scale = from64((uint64_t)(1023u - zeros - s) << 52);
-    double hi = (double)(v.hi >> 11) * 0x1p-53;
-    double lo = (double)(v.hi << 53 | v.mid >> 11) * 0x1p-117;
-    return (struct dd64){hi * scale, lo * scale};
-}
-
-// half: measure from odd multiples of pi/2 (cosine); quarter: in units of pi/2 (tangent)
-static __attribute__((noinline)) struct angle huge_angle(double x, int half, int quarter) {
-    struct u192 v = turns_of(x);
-    if (quarter) v = shift_left(v, 1);
-    if (half) v.hi += (uint64_t)1 << 62;
-    uint64_t odd = (v.hi >> 63 ^ v.hi >> 62) & 1u; // integer part, rounded to nearest
-    v = shift_left(v, 1);                          // the fraction, as a signed number
-    int minus = (int)(v.hi >> 63);
-    struct dd64 f = fraction_of(minus ? negated(v) : v);
-    double unit = quarter ? 0x1.921fb54442d18p0 : 0x1.921fb54442d18p1;
-    double rest = quarter ? 0x1.1a62633145c07p-54 : 0x1.1a62633145c07p-53;
-    struct dd64 p = two_prod(f.hi, unit);
-    p = fast_two_sum(p.hi, p.lo + fma64(f.hi, rest, f.lo * unit));
-    return (struct angle){minus ? -p.hi : p.hi, minus ? -p.lo : p.lo, odd};
+RECIPE_FN struct angle huge_angle(vd x, double half, double unit) {
+    vu j = ((bits_d(x) >> 52 & 0x7ffu) - 1024u) >> 4 & 63u;
+    vd m = from_u(bits_d(x) + (51ul << 52) - (j << 56)) * unit;
+    struct ddv a = prod_d(m * 0x1p-47, inv_pi_piece(j + j, 0));
+    struct ddv b = prod_d(m * 0x1p-95, inv_pi_piece(j + j, 1));
+    struct ddv c = prod_d(m * 0x1p-143, inv_pi_piece(j + j, 2));
+    c.lo = fma_d(m * 0x1p-191, inv_pi_piece(j + j, 3), c.lo);
+    vd s = less_turns(a.hi) + less_turns(a.lo) + half, t = less_turns(b.hi); // multiples of 2^-47
+    vd n = rint_d(s + t);
+    struct ddv f = sum_d(s - n, t), g = sum_d(b.lo, c.hi), h = sum_d(f.hi, g.hi);
+    vd lo = h.lo + (f.lo + (g.lo + c.lo));
+    struct ddv p = prod_d(h.hi, VD(0x1.921fb54442d18p1 / unit));
+    p.lo = fma_d(h.hi, 0x1.1a62633145c07p-53 / unit, fma_d(lo, 0x1.921fb54442d18p1 / unit, p.lo));
+    p = fast_sum_d(p.hi, p.lo);
+    return (struct angle){p.hi + (x - x), p.lo, n + TRIG_MAGIC}; // NaN for infinities
 }
 
 #endif

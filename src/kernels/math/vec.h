@@ -175,13 +175,16 @@ RECIPE_FN vs sign_s(vs x, vs s) { return from_w(bits_s(x) | (bits_s(s) & 0x80000
 RECIPE_FN vd flip_d(vd x, vd s) { return from_u(bits_d(x) ^ (bits_d(s) & 0x8000000000000000u)); }
 RECIPE_FN vs flip_s(vs x, vs s) { return from_w(bits_s(x) ^ (bits_s(s) & 0x80000000u)); }
 
-// ---- tables of 16: the low four bits of i choose ----------------------------------------------------------
+// ---- tables: the low four bits of i choose among 16; the 64 bits at p + bytes ----------------------------------------------------------
 #if defined(KERN_VARIANT_avx512)
 RECIPE_FN vs lut16_s(const float *t, vw i) {
     return (vs)_mm512_permutexvar_ps((__m512i)i, _mm512_loadu_ps(t));
 }
 RECIPE_FN vd lut16_d(const double *t, vu i) {
     return (vd)_mm512_permutex2var_pd(_mm512_loadu_pd(t), (__m512i)i, _mm512_loadu_pd(t + 8));
+}
+RECIPE_FN vu gather_u(const void *p, vu bytes) {
+    return (vu)_mm512_i64gather_epi64((__m512i)bytes, p, 1);
 }
 #elif defined(KERN_VARIANT_avx2)
 RECIPE_FN vs lut16_s(const float *t, vw i) {
@@ -193,9 +196,17 @@ RECIPE_FN vd lut16_d(const double *t, vu i) {
     i &= 15;
     return (vd){t[i[0]], t[i[1]], t[i[2]], t[i[3]]};
 }
+RECIPE_FN vu gather_u(const void *p, vu bytes) {
+    return (vu)_mm256_i64gather_epi64(p, (__m256i)bytes, 1);
+}
 #else
 RECIPE_FN vs lut16_s(const float *t, vw i) { return t[i & 15]; }
 RECIPE_FN vd lut16_d(const double *t, vu i) { return t[i & 15]; }
+RECIPE_FN vu gather_u(const void *p, vu bytes) {
+    vu w;
+    memcpy(&w, (const unsigned char *)p + bytes, sizeof w);
+    return w;
+}
 #endif
 
 // ---- float to double and back: the low and the high half of a vector ---------------------------------------
