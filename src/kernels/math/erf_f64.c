@@ -19,13 +19,16 @@
 
 // (e^r - 1 - r) / r^2, |r| <= log(2)/2
 RECIPE_FN double exp_poly(double r) {
-    double r2 = r * r, r4 = r2 * r2;
-    double a = fma64(r, 0x1.5555555555561p-3, 0x1.000000000000cp-1);
-    double b = fma64(r, 0x1.111111110d638p-7, 0x1.555555554fde6p-5);
-    double c = fma64(r, 0x1.a01a01bae4f58p-13, 0x1.6c16c18611fdcp-10);
-    double d = fma64(r, 0x1.71dddfc25d56ep-19, 0x1.a0199595eff8cp-16);
-    double e = fma64(r, 0x1.af859b01667f9p-26, 0x1.28b11da6e833p-22);
-    return fma64(r4, fma64(r4, e, fma64(r2, d, c)), fma64(r2, b, a));
+    double w = r * r;
+    double p = fma64(w, 0x1.28b11da6e833p-22, 0x1.a0199595eff8cp-16);
+    double q = fma64(w, 0x1.af859b01667f9p-26, 0x1.71dddfc25d56ep-19);
+    p = fma64(w, p, 0x1.6c16c18611fdcp-10);
+    q = fma64(w, q, 0x1.a01a01bae4f58p-13);
+    p = fma64(w, p, 0x1.555555554fde6p-5);
+    q = fma64(w, q, 0x1.111111110d638p-7);
+    p = fma64(w, p, 0x1.000000000000cp-1);
+    q = fma64(w, q, 0x1.5555555555561p-3);
+    return fma64(r, q, p);
 }
 
 // ---- erf --------------------------------------------------------------------------------------------
@@ -34,32 +37,40 @@ RECIPE_FN double exp_poly(double r) {
 #define Q0_LO 0x1.104a715ab7c5p-45
 
 RECIPE_FN double erf_near(double x) {
-    double z = x * x, ze = fma64(x, x, -z), z2 = z * z, z4 = z2 * z2;
+    double z = x * x, ze = fma64(x, x, -z), w = z * z;
     const double c0 = 0x1.20dd750429b6dp0, c0_lo = 0x1.1ae3a914fed8p-56;
-    double a = fma64(z, -0x1.b82ce3128335ap-6, 0x1.ce2f21a042b0bp-4);
-    double b = fma64(z, -0x1.c02db3b4aa2c5p-11, 0x1.565bcd0d3f95ep-8);
-    double c = fma64(z, -0x1.f4d10a56becd3p-17, 0x1.f9a31ab9752fdp-14);
-    double d = fma64(z, -0x1.5e43f415db4b1p-23, 0x1.b9ce442e3b508p-20);
-    double e = fma64(z, -0x1.efc0491dee989p-31, 0x1.e9c6f085fd23fp-27);
-    double p = fma64(z4, fma64(z4, e, fma64(z2, d, c)), fma64(z2, b, a));
+    double p = fma64(w, 0x1.e9c6f085fd23fp-27, 0x1.b9ce442e3b508p-20);
+    double q = fma64(w, -0x1.efc0491dee989p-31, -0x1.5e43f415db4b1p-23);
+    p = fma64(w, p, 0x1.f9a31ab9752fdp-14);
+    q = fma64(w, q, -0x1.f4d10a56becd3p-17);
+    p = fma64(w, p, 0x1.565bcd0d3f95ep-8);
+    q = fma64(w, q, -0x1.c02db3b4aa2c5p-11);
+    p = fma64(w, p, 0x1.ce2f21a042b0bp-4);
+    q = fma64(w, q, -0x1.b82ce3128335ap-6);
+    p = fma64(z, q, p);
     p = fma64(z, p, -0x1.812746b0379e6p-2);
     double h = fma64(z, p, c0), l = fma64(z, p, c0 - h);
     return fma64(x, h, x * (l + fma64(ze, p, c0_lo)));
 }
 // x >= SPLIT (below, any number)
 RECIPE_FN double erf_far(double x) {
-    double t = x - SPLIT, t2 = t * t, t4 = t2 * t2, t8 = t4 * t4;
-    double a = fma64(t, -0x1.895d7ef03277p-7, 0x1.980e779720f89p-5);
-    double b = fma64(t, -0x1.6520e7478645p-13, 0x1.222d173d4dcd9p-9);
-    double c = fma64(t, 0x1.865c931aa3e7ep-15, -0x1.5295fb7028504p-14);
-    double d = fma64(t, 0x1.ec29232cf3624p-20, -0x1.bffeaa60a17fdp-17);
-    double e = fma64(t, -0x1.6f90f2a8fad74p-22, 0x1.968f715a2da1cp-22);
-    double f = fma64(t, -0x1.0ddb93804ae51p-25, 0x1.1038017cbadd8p-23);
-    double g = fma64(t, -0x1.69f2777102c4ap-31, 0x1.7a09d957a04edp-28);
-    double h = fma64(t, -0x1.d1bce9c0444p-40, 0x1.aa49b28b140dfp-35);
-    double lo = fma64(t4, fma64(t2, d, c), fma64(t2, b, a));
-    double hi = fma64(t4, fma64(t2, h, g), fma64(t2, f, e));
-    double p = fma64(t, fma64(t, fma64(t8, hi, lo), 0x1.a28c7a684a274p-1), 0x1.29ea4d0a0b236p1);
+    double t = x - SPLIT, w = t * t;
+    double p = fma64(w, 0x1.aa49b28b140dfp-35, 0x1.7a09d957a04edp-28);
+    double o = fma64(w, -0x1.d1bce9c0444p-40, -0x1.69f2777102c4ap-31);
+    p = fma64(w, p, 0x1.1038017cbadd8p-23);
+    o = fma64(w, o, -0x1.0ddb93804ae51p-25);
+    p = fma64(w, p, 0x1.968f715a2da1cp-22);
+    o = fma64(w, o, -0x1.6f90f2a8fad74p-22);
+    p = fma64(w, p, -0x1.bffeaa60a17fdp-17);
+    o = fma64(w, o, 0x1.ec29232cf3624p-20);
+    p = fma64(w, p, -0x1.5295fb7028504p-14);
+    o = fma64(w, o, 0x1.865c931aa3e7ep-15);
+    p = fma64(w, p, 0x1.222d173d4dcd9p-9);
+    o = fma64(w, o, -0x1.6520e7478645p-13);
+    p = fma64(w, p, 0x1.980e779720f89p-5);
+    o = fma64(w, o, -0x1.895d7ef03277p-7);
+    p = fma64(t, o, p);
+    p = fma64(t, fma64(t, p, 0x1.a28c7a684a274p-1), 0x1.29ea4d0a0b236p1);
     // e^-(Q0 + t p) = 2^k (1 + r + r^2 ...)
     double q = fma64(fma64(t, p, Q0_HI), -INV_LN2, MAGIC), k = q - MAGIC;
     double r = fma64(t, -p, fma64(k, -LN2_HI, -Q0_HI)) + fma64(k, -LN2_LO, -Q0_LO);

@@ -5,8 +5,8 @@
 //            exponential by its own polynomial; gelu_erf: |x| Phi(-|x|) from the same tail, subtracted from x > 0
 // Error      erf 0.521 ULP at -0x1.c5553ap-31, erfc 0.503 at 0x1.f205c4p+2, gelu_erf 0.503 at -0x1.d902p+0
 // Specials   none out of line: arguments are clamped where the result does not change any more
-// Registers  x argument and result   v the same as doubles   a |x|   z w u r powers   b c d p terms   t, s the
-//            arguments of tail and exponential
+// Registers  x argument and result   v, t the same as doubles   a |x|   z w powers   b c (tail: u s) the two chains
+//            of a polynomial; b, c then the exponential's e^r - 1 and power of two
 
 #include "vm.inc"
     VM_TYPE 64
@@ -20,7 +20,7 @@
     const ROOT_HALF, 0x1.6a09e667f3bcdp-1
     const K, 2.5
     const K2, 5
-    const MAGIC, 0x1.80000000003ffp52 // shifts to an integer, with the exponent's bias
+    const BIASED, 0x1.80000000003ffp52 // shifts to an integer, with the exponent's bias
     const INV_LN2, 0x1.71547652b82fep0
     const LN2, 0x1.62e42fefa39efp-1
     const P0, 0x1.20dd74fe4aaf5p+0
@@ -68,97 +68,99 @@
     vmin a, ERF_FAR, a
     vmul z, a, a
     vmul w, z, z
-    vmul u, w, w
-    vmul r, u, u
-    vfma c, z, P5, P4
-    vfma d, z, P7, P6
-    vfma d, w, d, c
-    vfma c, z, P1, P0
-    vfma b, z, P3, P2
-    vfma b, w, b, c
-    vfma d, u, d, b
-    vfma c, z, P9, P8
-    vfma b, z, P11, P10
-    vfma b, w, b, c
-    vfma c, z, P13, P12
-    vfma p, z, P15, P14
-    vfma p, w, p, c
-    vfma p, u, p, b
-    vfma b, z, P17, P16
-    vfma b, r, b, p
-    vfma d, r, b, d
-    vmul a, a, d
+    vfma b, w, P16, P14
+    vfma c, w, P17, P15
+    vfma b, b, w, P12
+    vfma c, c, w, P13
+    vfma b, b, w, P10
+    vfma c, c, w, P11
+    vfma b, b, w, P8
+    vfma c, c, w, P9
+    vfma b, b, w, P6
+    vfma c, c, w, P7
+    vfma b, b, w, P4
+    vfma c, c, w, P5
+    vfma b, b, w, P2
+    vfma c, c, w, P3
+    vfma b, b, w, P0
+    vfma c, c, w, P1
+    vfma b, z, c, b
+    vmul a, a, b
     vsign a, a, v
     vnarrow x, a
 .endm
 
-// t = erfc(t), s = t^2
+// t = erfc(t); b = t^2 of before
 .macro erf_tail
+    vfnma c, b, INV_LN2, BIASED
+    vsub u, c, BIASED
+    vshl c, c, 52
+    vfnms b, u, LN2, b
+    vmul w, b, b
+    vfma u, w, E6, E4
+    vfma s, w, E7, E5
+    vfma u, u, w, E2
+    vfma s, s, w, E3
+    vfma u, b, s, u
+    vfma b, w, u, b
     vadd t, t, K
-    vmov b, K2
-    vdiv t, b, t
+    vmov u, K2
+    vdiv t, u, t
     vsub t, t, ONE
     vmul w, t, t
-    vmul u, w, w
-    vfma c, t, H9, H8
-    vfma d, t, H11, H10
-    vfma d, w, d, c
-    vfma c, t, H5, H4
-    vfma b, t, H7, H6
-    vfma b, w, b, c
-    vfma d, u, d, b
-    vfma c, t, H1, H0
-    vfma b, t, H3, H2
-    vfma b, w, b, c
-    vfma d, u, d, b
+    vfma u, w, H10, H8
+    vfma s, w, H11, H9
+    vfma u, u, w, H6
+    vfma s, s, w, H7
+    vfma u, u, w, H4
+    vfma s, s, w, H5
+    vfma u, u, w, H2
+    vfma s, s, w, H3
+    vfma u, u, w, H0
+    vfma s, s, w, H1
+    vfma u, t, s, u
     vadd t, t, ONE
-    vmul t, t, d
-    vfnma b, s, INV_LN2, MAGIC
-    vsub c, b, MAGIC
-    vshl b, b, 52
-    vfnms s, c, LN2, s
-    vmul w, s, s
-    vfma c, s, E7, E6
-    vfma d, s, E5, E4
-    vfma c, w, c, d
-    vfma d, s, E3, E2
-    vfma c, w, c, d
-    vfma c, w, c, s
-    vfma t, t, c, t
-    vmul t, t, b
+    vmul t, t, u
+    vfma t, t, b, t
+    vmul t, t, c
 .endm
 
 .macro erfc_f32_test
 .endm
 .macro erfc_f32_body
-    vwiden v, x
-    vabs t, v
+    vwiden t, x
+    vabs t, t
     vmin t, ERFC_FAR, t
-    vmul s, t, t
+    vmul b, t, t
     erf_tail
+    vwiden u, x
     vsub b, TWO, t
-    vsel lt, t, v, ZERO, b, t
+    vsel lt, t, u, ZERO, b, t
     vnarrow x, t
 .endm
 
 .macro gelu_erf_f32_test
 .endm
 .macro gelu_erf_f32_body
-    vwiden v, x
-    vabs a, v
-    vmin t, GELU_FAR, a
-    vmul p, t, HALF
-    vmul s, p, t
+    vwiden t, x
+    vabs t, t
+    vmin t, GELU_FAR, t
+    vmul s, t, HALF
+    vmul b, s, t
     vmul t, t, ROOT_HALF
     erf_tail
-    vmul t, p, t
-    vsub a, a, t
+    vwiden u, x
+    vabs w, u
+    vmin b, GELU_FAR, w
+    vmul b, b, HALF
+    vmul t, b, t
+    vsub w, w, t
     vneg t, t
     vmov b, ONE
-    vsign b, b, v
-    vsel lt, t, b, ZERO, t, a
+    vsign b, b, u
+    vsel lt, t, b, ZERO, t, w
     vnarrow x, t
 .endm
-    VM_FUNCTION_WIDE erf, 1, v, a, z, w, u, r, b, c, d, p
-    VM_FUNCTION_WIDE erfc, 1, v, t, s, w, u, b, c, d
-    VM_FUNCTION_WIDE gelu_erf, 1, v, a, p, t, s, w, u, b, c, d
+    VM_FUNCTION_WIDE erf, 1, v, a, z, w, b, c
+    VM_FUNCTION_WIDE erfc, 1, t, s, w, u, b, c
+    VM_FUNCTION_WIDE gelu_erf, 1, t, s, w, u, b, c

@@ -4,8 +4,8 @@
 // Method     below 13/16 x C(x^2), beyond 1 - e^(-Q(x - 13/16)); both are computed, one is chosen
 // Error      0.705 ULP at 0x1.7925d330fa202p+2
 // Specials   none out of line: |x| is clamped to 6, where the result is 1
-// Registers  x argument and result   a |x|   z a^2   e what z lacks   t the argument of Q, then of the exponential
-//            w u v powers   b c d terms   n the result below 13/16
+// Registers  x argument and result   a |x|   z its square, then the argument of Q, then of the exponential   w z^2
+//            b c the two chains of a polynomial   NEAR the result below 13/16
 
 #include "vm.inc"
 #include "erf_exp.inc"
@@ -52,62 +52,61 @@
     vabs a, x
     vmin a, SIX, a
     vmul z, a, a
-    vfms e, a, a, z
     vmul w, z, z
-    vmul u, w, w
-    vfma c, z, C7, C6
-    vfma d, z, C9, C8
-    vfma d, w, d, c
-    vfma b, z, C11, C10
-    vfma d, u, b, d
-    vfma b, z, C5, C4
-    vfma c, z, C3, C2
-    vfma b, w, b, c
-    vfma d, u, d, b
-    vfma d, d, z, C1
-    vfma b, z, d, C0 // C = b + c
-    vsub c, C0, b
-    vfma c, z, d, c
-    vfma e, e, d, C0_LO
-    vadd c, c, e
-    vmul c, a, c
-    vfma n, a, b, c
-    vsub t, a, SPLIT
-    vmul w, t, t
-    vmul u, w, w
-    vmul v, u, u
-    vfma c, t, Q8, Q7
-    vfma d, t, Q10, Q9
-    vfma d, w, d, c
-    vfma b, t, Q6, Q5
-    vfma c, t, Q4, Q3
-    vfma b, w, b, c
-    vfma d, u, d, b
-    vfma c, t, Q16, Q15
-    vfma b, t, Q18, Q17
-    vfma b, w, b, c
-    vfma c, t, Q12, Q11
-    vfma e, t, Q14, Q13
-    vfma e, w, e, c
-    vfma b, u, b, e
-    vfma d, v, b, d
-    vfma d, d, t, Q2
-    vfma d, d, t, Q1
-    vfma b, t, d, Q0
-    vfnma b, b, INV_LN2, BIASED
-    vsub c, b, BIASED
-    vshl b, b, 52
-    vfnms e, c, LN2_HI, Q0
-    vfnma e, t, d, e
-    vfnms c, c, LN2_LO, Q0_LO
-    vadd t, e, c
-    vmul w, t, t
-    vmul u, w, w
-    erf_exp_poly c, d, e, w, u
-    vfma c, w, c, t
-    vsub d, ONE, b
-    vfnma d, b, c, d
-    vsel lt, n, a, SPLIT, n, d
-    vsign x, n, x
+    vfma b, w, C10, C8
+    vfma c, w, C11, C9
+    vfma b, b, w, C6
+    vfma c, c, w, C7
+    vfma b, b, w, C4
+    vfma c, c, w, C5
+    vfma b, b, w, C2
+    vfma c, c, w, C3
+    vfma b, z, c, b
+    vfma b, b, z, C1
+    vfma c, z, b, C0 // C = c + w
+    vsub w, C0, c
+    vfma w, z, b, w
+    vfms z, a, a, z
+    vfma z, z, b, C0_LO
+    vadd w, w, z
+    vmul w, a, w
+    vfma w, a, c, w
+    vmov NEAR, w
+    vsub z, a, SPLIT
+    vmul w, z, z
+    vfma b, w, Q17, Q15
+    vfma c, w, Q18, Q16
+    vfma b, b, w, Q13
+    vfma c, c, w, Q14
+    vfma b, b, w, Q11
+    vfma c, c, w, Q12
+    vfma b, b, w, Q9
+    vfma c, c, w, Q10
+    vfma b, b, w, Q7
+    vfma c, c, w, Q8
+    vfma b, b, w, Q5
+    vfma c, c, w, Q6
+    vfma b, b, w, Q3
+    vfma c, c, w, Q4
+    vfma b, z, c, b
+    vfma b, b, z, Q2
+    vfma b, b, z, Q1
+    vfma c, z, b, Q0
+    vfnma c, c, INV_LN2, BIASED
+    vsub w, c, BIASED
+    vshl c, c, 52
+    vfnms a, w, LN2_HI, Q0
+    vfnma a, z, b, a
+    vfnms w, w, LN2_LO, Q0_LO
+    vadd z, a, w
+    vmul w, z, z
+    erf_exp_poly a, b, w, z
+    vfma a, w, a, z
+    vsub b, ONE, c
+    vfnma b, c, a, b
+    vabs a, x
+    vsel lt, b, a, SPLIT, NEAR, b
+    vsign x, b, x
 .endm
-    VM_FUNCTION erf, f64, 1, a, z, e, t, w, u, v, b, c, d, n
+    VM_SLOTS NEAR
+    VM_FUNCTION erf, f64, 1, a, z, w, b, c

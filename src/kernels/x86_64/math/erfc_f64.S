@@ -127,8 +127,7 @@
     vfnms e, t, LN2_LO, e
     vadd t, h, e
     vmul w, t, t
-    vmul v, w, w
-    erf_exp_poly c, d, b, w, v
+    erf_exp_poly c, d, w, t
     vfma e, w, c, e
     vadd b, h, ONE
     vsub w, b, ONE

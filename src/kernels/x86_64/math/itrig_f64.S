@@ -8,8 +8,8 @@
 //            0x1.f4ee0347e3cf8p-1, atan2 0.791 at 0x1.6dacbe9479977p+0, 0x1.722bfc48ef476p+0
 // Specials   |x| > 1 gives NaN for asin and acos, atan of infinities is +-pi/2; atan2 out of line unless the larger
 //            magnitude lies within 2^-500 and 2^500
-// Registers  x argument (atan2: y and x) and result   t reduced argument   l, n its rest   z w u powers of t
-//            others terms of the polynomial   h (atan2: y) the multiple of pi/2
+// Registers  x argument (atan2: x and y, y being free once its sign is known) and result   t reduced argument   z t^2
+//            w t^4   b, c the polynomial (asin, acos: two chains; atan: pairs)   a others   LOST what t lacks   LOW, HIGH multiple of pi/2
 
 #include "vm.inc"
     VM_TYPE 64
@@ -63,52 +63,51 @@
     const R12, -0x1.57fad0e39eaf7p-6
     const R13, 0x1.0b45e9f8e6b15p-5
 
-// t = t + n + (the slope of the arc) l, what is to be added to pi/2 and its like: t (1 + z P(z))
-.macro itrig_arc
+// From the reduced argument t and what it lacks (LOST), for a multiple of pi/2 of which LOW is the second part:
+// w = t (1 + z P(z)) and a, what is to be added to it and to the first part
+.macro itrig_arc c
     vmul z, t, t
     vmul w, z, z
-    vmul u, w, w
-    vfma c, z, A8, A7
-    vfma d, z, A10, A9
-    vfma d, w, d, c
-    vfma c, z, A4, A3
-    vfma b, z, A6, A5
-    vfma b, w, b, c
-    vfma d, u, d, b
-    vfma c, z, A12, A11
-    vfma b, z, A14, A13
-    vfma b, w, b, c
-    vfma c, z, A16, A15
-    vfma a, z, A18, A17
-    vfma a, w, a, c
-    vfma a, u, a, b
     vfma b, z, A20, A19
-    vmul u, u, u
-    vfma b, u, b, a
-    vfma d, u, b, d
-    vfma d, d, z, A2
-    vfma d, d, z, A1
+    vfma \c, z, A18, A17
+    vfma b, w, b, \c
+    vfma \c, z, A16, A15
+    vfma b, w, b, \c
+    vfma \c, z, A14, A13
+    vfma b, w, b, \c
+    vfma \c, z, A12, A11
+    vfma b, w, b, \c
+    vfma \c, z, A10, A9
+    vfma b, w, b, \c
+    vfma \c, z, A8, A7
+    vfma b, w, b, \c
+    vfma \c, z, A6, A5
+    vfma b, w, b, \c
+    vfma \c, z, A4, A3
+    vfma b, w, b, \c
+    vfma b, b, z, A2
+    vfma b, b, z, A1
+    vfma a, z, b, ONE // the bracket: a + c
+    vsub \c, ONE, a
+    vfma \c, z, b, \c
     vfms w, t, t, z
-    vfma a, z, d, ONE
-    vsub b, ONE, a
-    vfma b, z, d, b
-    vfma b, w, d, b
-    vfma c, z, HALF, MINUS_ONE
-    vfma c, c, z, ONE
+    vfma \c, w, b, \c
+    vfma b, z, HALF, MINUS_ONE // the slope
+    vfma b, b, z, ONE
     vmul w, t, a
     vfms a, t, a, w
-    vfma a, t, b, a
-    vfma n, l, c, n
-    vadd n, a, n
-    vmov t, w
+    vfma a, t, \c, a
+    vmov \c, LOW
+    vfma \c, b, LOST, \c
+    vadd a, a, \c
 .endm
-// x = h + t + n, |h| >= |t| or h = 0
-.macro itrig_sum3
-    vadd z, h, t
-    vsub h, z, h
-    vsub t, t, h
-    vadd t, t, n
-    vadd x, z, t
+// z = h + w + a, |h| >= |w| or h = 0
+.macro itrig_sum3 h
+    vadd z, \h, w
+    vsub \h, z, \h
+    vsub w, w, \h
+    vadd w, w, a
+    vadd z, z, w
 .endm
 
 .macro atan_f64_test
@@ -120,58 +119,59 @@
     vpick b, big, MINUS_ONE, a
     vpick c, big, a, ONE
     vdiv t, b, c
-    vfms l, t, c, b
-    vmul l, l, t
-    vkeep n, big, HALF_PI_LO
-    itrig_arc
-    vkeep h, big, HALF_PI_HI
-    vmov a, x
-    itrig_sum3
-    vsign x, x, a
+    vfms b, t, c, b
+    vmul b, b, t
+    vmov LOST, b
+    vkeep b, big, HALF_PI_LO
+    vmov LOW, b
+    itrig_arc c
+    vkeep b, big, HALF_PI_HI
+    itrig_sum3 b
+    vsign x, z, x
 .endm
 
 .macro atan2_f64_test
     vabs t, x
     inside lt, t, MOST
-    vabs l, y
-    inside lt, l, MOST
-    vmax t, t, l
+    vabs z, y
+    inside lt, z, MOST
+    vmax t, t, z
     inside gt, t, LEAST
 .endm
 .macro atan2_f64_body
     vabs a, x
     vabs b, y
     vmask steep, lt, b, a
-    vpick c, steep, b, a
+    vpick z, steep, b, a
     vpick b, steep, a, b
-    vdiv t, c, b
-    vfnma c, t, b, c
-    visub d, INVERSE, b
-    vfnma b, b, d, TWO
-    vmul d, d, b
-    vmul c, c, d
-    vsel gt, l, t, SMALL, c, ZERO
-    vmov c, ONE
-    vsign c, c, y
-    vsel lt, n, c, ZERO, PI_LO, ZERO
-    vpick n, steep, HALF_PI_LO, n
-    vsel lt, y, c, ZERO, PI_HI, ZERO
+    vmov w, ONE
+    vsign w, w, y // the side
+    vsel lt, y, w, ZERO, PI_HI, ZERO
     vpick y, steep, HALF_PI_HI, y
-    vneg d, c
-    vpick c, steep, d, c
-    vflip t, t, c
-    vflip l, l, c
-    itrig_arc
-    vadd z, y, t
-    vsub a, z, y
-    vsub t, t, a
-    vadd t, t, n
-    vadd z, z, t
+    vmov HIGH, y
+    vsel lt, y, w, ZERO, PI_LO, ZERO
+    vpick y, steep, HALF_PI_LO, y
+    vmov LOW, y
+    vneg y, w
+    vpick y, steep, y, w
+    vdiv t, z, b
+    vfnma z, t, b, z
+    visub w, INVERSE, b
+    vfnma b, b, w, TWO
+    vmul w, w, b
+    vmul z, z, w
+    vsel gt, z, t, SMALL, z, ZERO
+    vflip t, t, y
+    vflip z, z, y
+    vmov LOST, z
+    itrig_arc y
+    vmov b, HIGH
+    itrig_sum3 b
     vsign x, z, x
 .endm
 
-// z = t^2 of either side, t its root, l what the root lost
-.macro itrig_root
+// z = t^2 of either side, t its root or |x| (acos: x), LOST what the root lost
+.macro itrig_root small
     vabs a, x
     vmask big, gt, a, HALF
     vmul z, a, a
@@ -181,71 +181,72 @@
     vfnma b, t, t, z
     vmul b, b, HALF
     visub c, INVERSE, t
-    vfnma d, t, c, TWO
-    vmul c, c, d
+    vfnma w, t, c, TWO
+    vmul c, c, w
     vmul b, b, c
-    vkeep l, big, b
+    vkeep b, big, b
+    vmov LOST, b
+    vpick t, big, t, \small
 .endm
-// l = t z R(z) + l
+// b = t z R(z) + LOST
 .macro itrig_sine
     vmul w, z, z
-    vmul u, w, w
-    vfma c, z, R6, R5
-    vfma d, z, R8, R7
-    vfma d, w, d, c
-    vfma b, z, R4, R3
-    vfma c, z, R2, R1
-    vfma b, w, b, c
-    vfma d, u, d, b
-    vfma c, z, R12, R11
-    vfma b, z, R10, R9
-    vfma c, w, c, b
-    vfma c, u, R13, c
-    vmul u, u, u
-    vfma d, u, c, d
+    vfma b, w, R13, R11
+    vfma c, w, R12, R10
+    vfma b, b, w, R9
+    vfma c, c, w, R8
+    vfma b, b, w, R7
+    vfma c, c, w, R6
+    vfma b, b, w, R5
+    vfma c, c, w, R4
+    vfma b, b, w, R3
+    vfma c, c, w, R2
+    vfma b, b, w, R1
+    vfma b, z, c, b
     vmul z, t, z
-    vfma l, z, d, l
+    vfma b, b, z, LOST
 .endm
 
 .macro asin_f64_test
 .endm
 .macro asin_f64_body
-    itrig_root
-    vpick t, big, t, a
+    itrig_root a
     itrig_sine
-    vpick a, big, MINUS_TWO, ONE
-    vmul t, a, t
-    vkeep n, big, HALF_PI_LO
-    vfma n, a, l, n
-    vkeep h, big, HALF_PI_HI
-    vmov a, x
-    itrig_sum3
-    vsign x, x, a
+    vpick c, big, MINUS_TWO, ONE
+    vmul w, c, t
+    vkeep a, big, HALF_PI_LO
+    vfma a, c, b, a
+    vkeep b, big, HALF_PI_HI
+    itrig_sum3 b
+    vsign x, z, x
 .endm
 
 .macro acos_f64_test
 .endm
 .macro acos_f64_body
-    itrig_root
-    vpick t, big, t, x
+    itrig_root x
     itrig_sine
-    vmov a, TWO
-    vflip a, a, x
-    vpick a, big, a, MINUS_ONE
-    vmul t, a, t
-    vsel lt, n, x, ZERO, PI_LO, ZERO
-    vpick n, big, n, HALF_PI_LO
-    vfma n, a, l, n
-    vsel lt, h, x, ZERO, PI_HI, ZERO
-    vpick h, big, h, HALF_PI_HI
-    itrig_sum3
+    vmov c, TWO
+    vflip c, c, x
+    vpick c, big, c, MINUS_ONE
+    vmul w, c, t
+    vsel lt, a, x, ZERO, PI_LO, ZERO
+    vpick a, big, a, HALF_PI_LO
+    vfma a, c, b, a
+    vsel lt, b, x, ZERO, PI_HI, ZERO
+    vpick b, big, b, HALF_PI_HI
+    itrig_sum3 b
+    vmov x, z
 .endm
-#define ARC_GROUPS t, l, n, z, w, u, a, b, c, d
     VM_MASKS big
-    VM_FUNCTION atan, f64, 1, h, ARC_GROUPS
+    VM_SLOTS LOST, LOW
+    VM_FUNCTION atan, f64, 1, t, z, w, a, b, c
     VM_MASKS big
-    VM_FUNCTION asin, f64, 1, h, ARC_GROUPS
+    VM_SLOTS LOST
+    VM_FUNCTION asin, f64, 1, t, z, w, a, b, c
     VM_MASKS big
-    VM_FUNCTION acos, f64, 1, h, ARC_GROUPS
+    VM_SLOTS LOST
+    VM_FUNCTION acos, f64, 1, t, z, w, a, b, c
     VM_MASKS steep
-    VM_FUNCTION atan2, f64, 2, ARC_GROUPS
+    VM_SLOTS LOST, LOW, HIGH
+    VM_FUNCTION atan2, f64, 2, t, z, w, a, b

@@ -7,8 +7,8 @@
 // Error      sin 0.515 ULP at 0x1.92017d7c77942p+0, cos 0.517 at 0x1.9adaa1438c051p-21, tan 0.514 at
 //            0x1.d774cd9dd298cp+5
 // Specials   zeros keep their sign, subnormals come back (cos: 1); NaN, infinities, |x| > 2^20 out of line
-// Registers  x argument, then lo, then result   q sign of the result   k multiple of pi   h r's head   z h^2
-//            e what z lacks   w z^2   the others terms of the polynomial
+// Registers  x argument, then lo, then result   TURN, q sign of the result   z, k multiple of pi   h r's head   z h^2
+//            w z^2   e what z lacks   the others terms of the polynomial
 
 #include "vm.inc"
     VM_TYPE 64
@@ -46,73 +46,75 @@
     const TS, 0x1.18p-2 // the slope of T
     const QUARTER, -0.25
 
-// h + x = a - k pi
-.macro trig_reduce a
-    vfnma h, k, PI2, \a
+// h + a = a - k pi
+.macro trig_reduce a, k
+    vfnma h, \k, PI2, \a
     vsub \a, \a, h
-    vfnma \a, k, PI2, \a
-    vfnma \a, k, PI3, \a
+    vfnma \a, \k, PI2, \a
+    vfnma \a, \k, PI3, \a
 .endm
-// x = sin(h + x) with the sign turned by q
+// x = sin(h + x) with the sign turned by TURN
 .macro trig_sine
     vmul z, h, h
-    vfms e, h, h, z
     vmul w, z, z
     vfma p, z, S4, S3
     vfma b, z, S6, S5
     vfma s, z, S8, S7
     vfma s, w, s, b
     vfma p, w, s, p
-    vfma t, z, p, S2
-    vsub s, S2, t
+    vfma w, z, p, S2
+    vsub s, S2, w
     vfma s, z, p, s
-    vfma b, z, t, S1
+    vfma b, z, w, S1
     vsub p, S1, b
-    vfma p, z, t, p
-    vfma t, z, b, ONE
-    vsub w, ONE, t
-    vfma w, z, b, w
+    vfma p, z, w, p
     vfma p, z, s, p
-    vfma w, z, p, w
-    vfma s, z, S2_TWICE, S1
-    vfma w, e, s, w
-    vfma s, z, C2, C1
-    vfma s, s, z, ONE
-    vmul x, x, s
-    vfnms x, h, w, x
-    vfms x, h, t, x
-    vxor x, x, q
+    vfma w, z, b, ONE
+    vsub s, ONE, w
+    vfma s, z, b, s
+    vfma s, z, p, s
+    vfms p, h, h, z
+    vfma b, z, S2_TWICE, S1
+    vfma s, p, b, s
+    vfma b, z, C2, C1
+    vfma b, b, z, ONE
+    vmul x, x, b
+    vfnms x, h, s, x
+    vfms x, h, w, x
+    vxor x, x, TURN
 .endm
 
 .macro sin_f64_test
-    vabs k, x
-    inside le, k, NEAR
+    vabs z, x
+    inside le, z, NEAR
 .endm
 .macro sin_f64_body
-    vfma q, x, INV_PI, MAGIC
-    vsub k, q, MAGIC
-    vshl q, q, 63
-    vfnma x, k, PI1, x
-    trig_reduce x
+    vfma b, x, INV_PI, MAGIC
+    vsub z, b, MAGIC
+    vshl b, b, 63
+    vmov TURN, b
+    vfnma x, z, PI1, x
+    trig_reduce x, z
     trig_sine
 .endm
 
 .macro cos_f64_test
-    vabs k, x
-    inside le, k, NEAR
+    vabs z, x
+    inside le, z, NEAR
 .endm
 .macro cos_f64_body
     vabs x, x
-    vfma q, x, INV_PI, HALF
-    vadd q, q, MAGIC
-    vsub k, q, MAGIC
-    vsub k, k, HALF
-    vshl q, q, 63
-    vfnma b, k, PI1, x
-    vfma e, k, PI1, b
-    vsub e, x, e
-    trig_reduce b
-    vadd x, b, e
+    vfma b, x, INV_PI, HALF
+    vadd b, b, MAGIC
+    vsub z, b, MAGIC
+    vsub z, z, HALF
+    vshl b, b, 63
+    vmov TURN, b
+    vfnma b, z, PI1, x
+    vfma p, z, PI1, b
+    vsub p, x, p
+    trig_reduce b, z
+    vadd x, b, p
     trig_sine
 .endm
 
@@ -126,7 +128,7 @@
     vshl q, q, 63
     vor q, q, ONE
     vfnma x, k, PI1, x
-    trig_reduce x
+    trig_reduce x, k
     vmul z, h, h
     vfms e, h, h, z
     vmul w, z, z
@@ -174,7 +176,9 @@
     vfnma c, z, w, c
     vflip x, c, q
 .endm
-    VM_FUNCTION sin, f64, 1, q, k, h, z, e, w, p, b, s, t
-    VM_FUNCTION cos, f64, 1, q, k, h, z, e, w, p, b, s, t
+    VM_SLOTS TURN
+    VM_FUNCTION sin, f64, 1, h, z, w, p, b, s
+    VM_SLOTS TURN
+    VM_FUNCTION cos, f64, 1, h, z, w, p, b, s
     VM_MASKS odd
     VM_FUNCTION tan, f64, 1, q, k, h, z, e, w, a, b, c, d, t
