@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """./dev fuzz [numpy|plan|all] [SECONDS [SEED]]: long random runs with printed seeds. numpy: every operation
-through the command against NumPy; plan: random graphs, planned three ways, against a naive evaluator.
+against NumPy, through the C API and through the command in turns; plan: random graphs, planned three ways, against a naive evaluator.
 Ends with a line that counts; exit status 1 at the first failure, whose seed is in the output."""
 import os
 import subprocess
@@ -10,6 +10,8 @@ import time
 
 
 def round_of(kind, build, here, seed):
+    if kind == "numpy" and seed % 2:
+        return [sys.executable, os.path.join(here, "test_differential.py"), os.path.join(build, "libweft.so"), "60000", str(seed)], {}
     if kind == "numpy":
         return [sys.executable, os.path.join(here, "test_numpy.py"), os.path.join(build, "weft"), "1", str(seed)], {}
     return [os.path.join(build, "tests", "test_fuse_random")], {"FUSE_SEED": str(seed * 20000), "FUSE_SEEDS": "20000"}

@@ -183,7 +183,7 @@ def cast_reference(x, t):
         y = np.trunc(np.where(np.isnan(x), 0, x).astype(np.longdouble))
         lo, hi = y <= ii.min, y >= ii.max
         y = np.where(lo | hi, 0, y)
-        return np.where(lo, ii.min, np.where(hi, ii.max, y.astype(dt))).astype(dt)
+        return np.where(lo, dt.type(ii.min), np.where(hi, dt.type(ii.max), y.astype(dt)))
     return x.astype(dt)
 
 

@@ -62,6 +62,7 @@ static bool settle_bool(struct ir_graph *g, struct meeting *m) {
     case IR_floor_divide:
     case IR_remainder:
     case IR_pow:
+    case IR_square:
     case IR_reciprocal:
     case IR_left_shift:
     case IR_right_shift: m->type = WEFT_I8; return true;

@@ -1,0 +1,524 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""NumPy as the judge: random operations over random types, shapes, layouts and special values, through the C API.
+
+usage: test_differential.py LIBRARY [CASES [SEED]]
+
+Each case takes one operation, types for its operands (any pair), shapes of rank 0 to 6 that broadcast (empty
+ones too), memory in any order (reversed, transposed, strided, repeated) and an output in any order, and one way of
+evaluating (interpreter or machine code, 1 to 3 threads, fused or not). Integers, comparisons and exactly rounded
+operations are compared by bits, functions by their ULP bound against extended precision. What NumPy refuses must be
+refused and nothing else. Where weft differs on purpose, the difference is a named row of docs/differences.md, and
+the row's function below says what must come out instead; a row that no case has met is a failure too.
+"""
+import os
+import re
+import sys
+import time
+import warnings
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: python3-numpy is not installed")
+    print("0 passed, 0 failed, 1 skipped")
+    sys.exit(0)
+
+import test_numpy as ref
+from weft_ctypes import Lib, WeftError
+
+warnings.simplefilter("ignore")
+np.seterr(all="ignore")
+if hasattr(np, "_set_promotion_state"):
+    np._set_promotion_state("weak")  # NumPy 2's rules (NEP 50) where NumPy is older
+REAL = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
+COMPLEX = ["c8", "c16"]
+met = {}
+
+
+def differs(name):
+    met[name] = met.get(name, 0) + 1
+
+
+# ---- what must come out -----------------------------------------------------------------------------------
+def is_int(x):
+    return x.dtype.kind in "iub"
+
+
+def floats(f):
+    """Float functions: of bool and integers in f64."""
+    def g(*xs):
+        t = np.result_type(*xs)
+        if t.kind in "iub":
+            if f(*[np.zeros(1, x.dtype) for x in xs]).dtype != np.float64:
+                differs("float functions of integers")
+            t = np.dtype("f8")
+        return f(*[x.astype(t) for x in xs])
+    return g
+
+
+def shifts(f):
+    plain = ref.shift(f)
+
+    def g(a, b):
+        t = np.result_type(a, b)
+        f(np.zeros(1, a.dtype), np.zeros(1, b.dtype))  # the same refusals
+        t = np.dtype("i1") if t.kind == "b" else t
+        a, b = a.astype(t), b.astype(t)
+        if ((b < 0) | (b.astype("f8") >= t.itemsize * 8)).any():
+            differs("shift counts")
+        return plain(a, b)
+    return g
+
+
+def extremes(f, keep):
+    plain = ref.order_zeros(f, keep)
+
+    def g(a, b):
+        got, numpy = plain(a, b), f(a, b)
+        if got.dtype.kind == "f" and (np.signbit(got) != np.signbit(numpy))[~np.isnan(got)].any():
+            differs("order of zeros")
+        return got
+    return g
+
+
+def powers(a, b):
+    t = np.result_type(a, b)
+    if t.kind == "b":
+        t = np.dtype("i1")
+    if t.kind not in "iu":
+        return None
+    a, b = a.astype(t), b.astype(t)
+    if (b < 0).any():
+        differs("negative integer powers")
+    return ref.int_power(a, b)
+
+
+def reciprocals(x):
+    t = x.dtype if x.dtype.kind != "b" else np.dtype("i1")
+    x = x.astype(t)
+    if t.kind in "iu" and (x == 0).any():
+        differs("reciprocal of the integer 0")
+    return ref.reciprocal(x)
+
+
+def compares(f):
+    def g(a, b):
+        if {a.dtype, b.dtype} & {np.dtype("u8")} and "i" in a.dtype.kind + b.dtype.kind:
+            out = f(a.astype(object), b.astype(object))
+            if (out != f(a, b)).any():
+                differs("signed with u64 compares exactly")
+            return np.asarray(out, bool)
+        return f(a, b)
+    return g
+
+
+def same_or_refused(f):
+    return lambda *xs: f(*xs)
+
+
+def keep_float(f):
+    """Roundings leave integers and bool what they are."""
+    def g(x):
+        if x.dtype.kind not in "iub":
+            return f(x)
+        if f(np.zeros(1, x.dtype)).dtype != x.dtype:
+            differs("roundings of integers")
+        return x
+    return g
+
+
+def integer_division(f):
+    def g(a, b):
+        t = np.result_type(a, b)
+        t = np.dtype("i1") if t.kind == "b" else t
+        return f(a.astype(t), b.astype(t))
+    return g
+
+
+def signs(x):
+    return np.sign(x)
+
+
+EXACT = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "true_divide": floats(np.true_divide),
+    "floor_divide": integer_division(np.floor_divide), "remainder": integer_division(np.remainder), "pow": powers,
+    "minimum": extremes(np.minimum, "min"), "maximum": extremes(np.maximum, "max"),
+    "fmin": extremes(np.fmin, "min"), "fmax": extremes(np.fmax, "max"), "copysign": floats(np.copysign),
+    "equal": compares(np.equal), "not_equal": compares(np.not_equal), "less": compares(np.less),
+    "less_equal": compares(np.less_equal), "greater": compares(np.greater), "greater_equal": compares(np.greater_equal),
+    "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
+    "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
+    "left_shift": shifts(np.left_shift), "right_shift": shifts(np.right_shift),
+    "neg": np.negative, "abs": np.abs, "sign": signs, "square": np.square, "sqrt": floats(np.sqrt),
+    "reciprocal": reciprocals, "floor": keep_float(np.floor), "ceil": keep_float(np.ceil), "trunc": keep_float(np.trunc),
+    "round": keep_float(np.rint), "logical_not": np.logical_not, "bitwise_not": np.invert,
+    "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
+    "signbit": lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0,
+    "where": lambda c, a, b: np.where(c != 0, a, b),
+}
+ARITY = {n: 1 for n in ("neg", "abs", "sign", "square", "sqrt", "reciprocal", "floor", "ceil", "trunc", "round", "logical_not",
+                        "bitwise_not", "isnan", "isinf", "isfinite", "signbit")}
+ARITY["where"] = 3
+REDUCTIONS = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max, "any": np.any, "all": np.all, "mean": np.mean,
+              "var": np.var, "std": np.std, "count_nonzero": np.count_nonzero, "argmin": np.argmin, "argmax": np.argmax}
+# operations of the table that other suites judge, and why not this one
+ELSEWHERE = {"fma": "no NumPy function; test_cases", "erf": "no NumPy function; test_math by MPFR"}
+
+
+# ---- operands ---------------------------------------------------------------------------------------------------
+class Maker:
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def pick(self, items):
+        return items[int(self.rng.integers(len(items)))]
+
+    def shapes(self, n):
+        """n shapes that broadcast, often equal."""
+        rank = int(self.rng.choice([0, 1, 1, 2, 2, 3, 4, 5, 6]))
+        whole = [int(v) for v in self.rng.choice([0, 1, 2, 3, 4, 5, 7, 9, 17, 33], rank, p=[.02, .13, .2, .2, .15, .1, .08, .06, .04, .02])]
+        if rank == 1:
+            whole = [int(self.rng.choice([0, 1, 2, 3, 7, 8, 16, 31, 64, 65, 130, 300]))]
+        out = []
+        for _ in range(n):
+            s = list(whole)
+            if self.rng.random() < 0.35:
+                s = [1 if self.rng.random() < 0.4 else v for v in s][int(self.rng.integers(0, rank + 1)):]
+            out.append(tuple(s))
+        return out
+
+    def values(self, t, n):
+        t = np.dtype(t)
+        if t.kind == "c":
+            part = "f4" if t == "c8" else "f8"
+            return (self.values(part, n) + 1j * self.values(part, n)).astype(t)
+        if t.kind == "b":
+            return self.rng.integers(0, 2, n).astype(t)
+        name = {"f2": "f32", "f4": "f32", "f8": "f64"}.get(t.str[1:], t.kind + str(t.itemsize * 8))
+        special, random = ref.specials(name), ref.randoms(name, n, self.rng)
+        if t == np.uint64:
+            special = np.append(special, np.array([1 << 63, (1 << 63) + 1], "u8"))
+        v = np.where(self.rng.random(n) < 0.5, self.rng.choice(special, n), random)
+        return v.astype(t)
+
+    def array(self, t, shape):
+        """Values in memory of some order; now and then one axis repeats the same memory."""
+        kind = self.pick(["dense", "dense", "reversed", "transposed", "strided", "repeated"])
+        n = int(np.prod(shape, dtype=np.int64))
+        if kind == "repeated" and shape:
+            axis = int(self.rng.integers(len(shape)))
+            one = shape[:axis] + (1,) + shape[axis + 1:]
+            return np.broadcast_to(self.array(t, one), shape)
+        a = self.values(t, n).reshape(shape)
+        return self.laid(a, kind)
+
+    def laid(self, a, kind):
+        if not a.ndim or kind == "dense":
+            return a
+        axis = int(self.rng.integers(a.ndim))
+        if kind == "reversed":
+            return np.flip(np.ascontiguousarray(np.flip(a, axis)), axis)
+        if kind == "transposed":
+            perm = self.rng.permutation(a.ndim)
+            return np.ascontiguousarray(a.transpose(perm)).transpose(np.argsort(perm))
+        wide = np.zeros(a.shape[:axis] + (3 * a.shape[axis] + 1,) + a.shape[axis + 1:], a.dtype)
+        view = wide[(slice(None),) * axis + (slice(1, None, 3),)]
+        view[...] = a
+        return view
+
+    def output(self, t, shape):
+        """An output in some order inside memory whose gaps must stay: (view, whole)."""
+        whole = np.asarray(np.full(tuple(2 * n + 1 for n in shape), 77).astype(t))
+        view = whole[tuple(slice(1, None, 2) for _ in shape)] if shape else whole
+        for axis in range(len(shape)):
+            if self.rng.random() < 0.3:
+                view = np.flip(view, axis)
+        return view, whole
+
+
+# ---- the judge --------------------------------------------------------------------------------------------------
+class Judge:
+    def __init__(self, path, seed):
+        self.make = Maker(seed)
+        self.libs = [Lib(path, backend, 3) for backend in (1, 1, 1, 2)]  # machine code for every fourth case
+        self.passed = self.failed = 0
+
+    def verdict(self, ok, what, detail):
+        if ok:
+            self.passed += 1
+            return
+        self.failed += 1
+        if self.failed < 40:
+            print(f"FAILED: {what}: {detail}", flush=True)
+
+    def run(self, what, build, want, bound=None):
+        """Compares; bound: ULP against want, which is in extended precision, with the type as bound[1]."""
+        make = self.make
+        lib = make.pick(self.libs)
+        lib.reset()
+        x = build(lib)
+        if want is None:
+            self.verdict(x is None, what, "NumPy refuses this, weft does not")
+            return
+        if x is None:
+            self.verdict(False, what, f"refused: {lib.error()}")
+            return
+        dtype = bound[1] if bound else want.dtype
+        shape, t = lib.shape(x)
+        if shape != want.shape or t != dtype:
+            self.verdict(False, what, f"{t}{shape} instead of {dtype}{want.shape}")
+            return
+        out, whole = make.output(t, shape)
+        try:
+            lib.eval(x, out=out, threads=int(make.rng.integers(1, 4)), unfused=make.rng.random() < 0.2)
+        except WeftError as error:
+            self.verdict(False, what, error)
+            return
+        self.compare(what, out, want, bound)
+        if whole.size > out.size:
+            out[...] = np.full((), 77).astype(t)
+            self.verdict((whole == whole.dtype.type(77)).all(), what, "the gaps of the output were written")
+
+    def compare(self, what, out, want, bound):
+        if bound:
+            err = ulp(out, want)
+            worst = float(np.max(err, initial=0))
+            self.verdict(worst <= bound[0] + ref.SLACK, what, f"{worst} ULP where {bound[0]} is the bound")
+            return
+        if out.dtype.kind in "fc":
+            ok, detail = same_floats(out, want)
+        else:
+            ok, detail = np.array_equal(out, want), "values differ"
+        self.verdict(ok, what, detail)
+
+    # ---- one case ---------------------------------------------------------------------------------------------
+    def elementwise(self, name):
+        make = self.make
+        n = ARITY.get(name, 2)
+        types = [make.pick(REAL) for _ in range(n)]
+        shapes = make.shapes(n)
+        xs = [make.array(t, s) for t, s in zip(types, shapes)]
+        what = f"{name} {types} {shapes}"
+        try:
+            want = EXACT[name](*xs)
+        except (TypeError, ValueError):
+            want = None
+        if name == "pow" and want is None:  # of floats: by ULP
+            t = np.result_type(*xs)
+            self.run(what, lambda lib: lib.call(name, *map(lib.leaf, xs)), precise(np.power, xs, t), (bound_of(.65, 1, t), t))
+            return
+        self.run(what, lambda lib: lib.call(name, *map(lib.leaf, xs)), None if want is None else np.asarray(want))
+
+    def function(self, name):
+        make = self.make
+        two = name in ref.FUNCTIONS2
+        f, b64, b32 = (ref.FUNCTIONS2 if two else ref.FUNCTIONS)[name]
+        n = 2 if two else 1
+        types, shapes = [make.pick(REAL) for _ in range(n)], make.shapes(n)
+        xs = [make.array(t, s) for t, s in zip(types, shapes)]
+        t = np.result_type(*xs)
+        if t.kind in "iub":
+            if name == "pow":
+                return
+            t = np.dtype("f8")
+        if name in ("sin", "cos", "tan"):  # beyond what extended precision reduces, MPFR judges
+            xs = [np.where(np.abs(x.astype("f8")) > 1e4, np.ones((), x.dtype), x) for x in xs]
+        self.run(f"{name} {types} {shapes}", lambda lib: lib.call(name, *map(lib.leaf, xs)), precise(f, xs, t),
+                 (bound_of(b64, b32, t), t))
+
+    def cast(self):
+        make = self.make
+        a, b, shape = make.pick(REAL), make.pick(REAL), make.shapes(1)[0]
+        x = make.array(a, shape)
+        if np.dtype(a).kind == "f" and np.dtype(b).kind in "iu":
+            want = ref.cast_reference(x.astype("f4" if a == "f2" else a), ref_name(b))
+            with np.errstate(all="ignore"):
+                if not np.array_equal(want, x.astype(b)):
+                    differs("casts saturate")
+        else:
+            want = x.astype(b)
+        self.run(f"cast {a} to {b} {shape}", lambda lib: lib.call("cast", lib.leaf(x), code(b)), want)
+
+    def reduction(self, name):
+        make = self.make
+        t, shape = make.pick(REAL), make.shapes(1)[0]
+        x = make.array(t, shape)
+        if x.dtype.kind == "f" and name in ("sum", "prod", "mean", "var", "std"):
+            x = make.laid(make.rng.uniform(0.5, 1.5, shape).astype(t), "transposed")
+        if name in ("var", "std") and x.dtype.itemsize == 8 and x.dtype.kind in "iu":
+            x = x % 1000  # as f64 without rounding, which the spread would magnify
+        arg = name.startswith("arg")
+        axes = None if make.rng.random() < 0.3 or not shape else sorted(make.rng.permutation(len(shape))[: 1 if arg else int(make.rng.integers(1, len(shape) + 1))].tolist())
+        keep = bool(make.rng.random() < 0.3)
+        axis = None if axes is None else axes[0] if arg else tuple(axes)
+        try:
+            want = np.asarray(REDUCTIONS[name](x, axis=axis, keepdims=keep))
+        except (ValueError, TypeError):
+            want = None
+        if want is not None and name == "count_nonzero":
+            want = want.astype("i8")
+        if want is None and name in ("var", "std", "mean"):
+            return
+        self.reduce(name, x, axes, keep, want)
+
+    def reduce(self, name, x, axes, keep, want):
+        def build(lib):
+            return lib.call(name, lib.leaf(x), lib.reduce(axes, keep))
+        what = f"{name} {x.dtype} {x.shape} axes {axes} keepdims {keep}"
+        if want is None or x.dtype.kind != "f" or name in ("min", "max", "any", "all", "count_nonzero", "argmin", "argmax"):
+            if want is not None and name in ("mean", "var", "std"):  # of integers: f64
+                self.near(what, build, want, x, name)
+                return
+            if want is not None and name in ("min", "max") and x.dtype.kind == "f":
+                want = zero_rule(name, x, axes, keep, want)
+            self.run(what, build, want)
+            return
+        self.near(what, build, want, x, name)
+
+    def near(self, what, build, want, x, name):
+        """Float sums against extended precision: by the error their order allows."""
+        f = REDUCTIONS[name]
+        lib = self.make.pick(self.libs)
+        lib.reset()
+        e = build(lib)
+        if e is None:
+            self.verdict(False, what, lib.error())
+            return
+        shape, t = lib.shape(e)
+        got = lib.eval(e, threads=int(self.make.rng.integers(1, 4)))
+        exact = f(x.astype(np.longdouble), axis=want_axis(what), keepdims="keepdims True" in what)
+        eps = np.finfo(t).eps if t.kind == "f" else 0
+        work = 40 if t != np.float16 else 2
+        scale = np.abs(exact)
+        if name == "mean":  # what cancels counts
+            scale = np.mean(np.abs(x.astype(np.longdouble)), axis=want_axis(what), keepdims="keepdims True" in what)
+        ok = shape == want.shape and t == want.dtype and np.all(
+            (np.abs(got.astype(np.longdouble) - exact) <= work * eps * np.maximum(scale, np.finfo(t).tiny) + 1e-300) | (np.isnan(got) & np.isnan(exact)) | (got == exact.astype(t)))
+        self.verdict(ok, what, f"{got.ravel()[:4]} instead of {np.ravel(exact)[:4]}, {t}")
+
+    def complexes(self):
+        """Arithmetic of finite complex numbers: sums exactly, products and quotients to a few units of the norm."""
+        make = self.make
+        name = make.pick(["add", "sub", "mul", "true_divide", "neg", "equal", "not_equal", "abs", "conj", "real", "imag", "square"])
+        n = 2 if name in ("add", "sub", "mul", "true_divide", "equal", "not_equal") else 1
+        types = [make.pick(COMPLEX)] + [make.pick(COMPLEX + REAL) for _ in range(n - 1)]
+        shapes = make.shapes(n)
+        xs = []
+        for t, s in zip(types, shapes):
+            v = make.rng.uniform(-4, 4, s) + (1j * make.rng.uniform(-4, 4, s) if np.dtype(t).kind == "c" else 0)
+            v = np.asarray(np.round(v.real) + 0.5 if np.dtype(t).kind != "c" else v)
+            xs.append(make.laid(v.astype(t), make.pick(["dense", "reversed", "transposed", "strided"])))
+        numpy = {"sub": "subtract", "mul": "multiply", "neg": "negative", "true_divide": "divide"}.get(name, name)
+        want = np.asarray(getattr(np, numpy)(*xs))
+        lib = make.pick(self.libs)
+        lib.reset()
+        what = f"{name} {types} {shapes}"
+        try:
+            got = lib.eval(lib.call(name, *map(lib.leaf, xs)), threads=int(make.rng.integers(1, 4)))
+        except WeftError as error:
+            self.verdict(False, what, error)
+            return
+        if got.dtype != want.dtype or got.shape != want.shape:
+            self.verdict(False, what, f"{got.dtype}{got.shape} instead of {want.dtype}{want.shape}")
+        elif name in ("mul", "true_divide", "abs", "square"):
+            eps = np.finfo(want.dtype).eps
+            with np.errstate(all="ignore"):
+                ok = (np.abs(got - want) <= 8 * eps * np.abs(want)) | (got == want) | ~np.isfinite(want)
+            self.verdict(ok.all(), what, "too far away")
+        else:
+            self.verdict(np.array_equal(got, want), what, "values differ")
+
+
+def want_axis(what):
+    text = re.search(r"axes (None|\[.*?\])", what)[1]
+    return None if text == "None" else tuple(int(v) for v in re.findall(r"\d+", text))
+
+
+def zero_rule(name, x, axes, keep, want):
+    """-0 < +0 in extremes, too."""
+    axis = None if axes is None else tuple(axes)
+    zero = (want == 0)
+    sign = np.signbit(x) if name == "min" else ~np.signbit(x)
+    any_ = np.any(sign & (x == 0), axis=axis, keepdims=keep)
+    value = np.where(any_, -0.0 if name == "min" else 0.0, 0.0 if name == "min" else -0.0).astype(want.dtype)
+    out = np.where(zero, value, want)
+    if (np.signbit(out) != np.signbit(want))[~np.isnan(want)].any():
+        differs("order of zeros")
+    return out
+
+
+def precise(f, xs, t):
+    typed = [x.astype(t) for x in xs]
+    exact = np.asarray(f(*[x.astype(np.longdouble) for x in typed]))
+    if f is np.power:  # the C library's powl is wrong for infinite bases and huge even exponents
+        exact = np.where(np.isinf(typed[0]), f(*typed), exact)
+    return exact
+
+
+def bound_of(b64, b32, t):
+    return b64 if t == np.float64 else b32 if t == np.float32 else 0.51
+
+
+def ulp(got, exact):
+    if got.dtype != np.float16:
+        return ref.ulp_error(np.ascontiguousarray(got), exact)
+    want = np.asarray(exact, np.float16)  # halves: rounded once from f32, at most one unit in a hundred cases
+    g, w = got.astype("f4"), want.astype("f4")
+    step = np.spacing(np.where(np.isfinite(want), np.abs(want), np.float16(1))).astype("f4")
+    with np.errstate(all="ignore"):
+        err = np.abs(g - w) / step
+    near = np.abs(np.asarray(exact, np.longdouble) - w.astype(np.longdouble)) > 0.49 * step  # a tie, nearly
+    err = np.where(near & (err <= 1), 0, err)
+    return np.where((g == w) | (np.isnan(g) & np.isnan(w)), 0, err)
+
+
+def same_floats(out, want):
+    out, want = np.ascontiguousarray(out), np.ascontiguousarray(want)
+    u = {2: "u2", 4: "u4", 8: "u8"}[out.dtype.itemsize]
+    eq = (out.view(u) == want.view(u)) | (np.isnan(out) & np.isnan(want))
+    if eq.all():
+        return True, ""
+    i = tuple(np.argwhere(~np.atleast_1d(eq))[0])
+    return False, f"at {i}: {np.atleast_1d(out)[i]!r} instead of {np.atleast_1d(want)[i]!r}"
+
+
+def ref_name(t):
+    t = np.dtype(t)
+    return t.kind + str(8 * t.itemsize)
+
+
+def code(t):
+    from weft_ctypes import CODE
+    return CODE[np.dtype(t)]
+
+
+# ---- the whole ------------------------------------------------------------------------------------------------
+def named_differences():
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "differences.md")
+    with open(path, encoding="utf-8") as f:
+        return re.findall(r"^\| \*\*(.+?)\*\* \|", f.read(), re.M)
+
+
+def main():
+    cases = int(sys.argv[2]) if len(sys.argv) > 2 else 30000
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(os.environ.get("WEFT_SEED", time.time_ns() % 10**9))
+    print(f"seed {seed}, {cases} cases", flush=True)
+    judge = Judge(sys.argv[1], seed)
+    work = [lambda n=n: judge.elementwise(n) for n in EXACT for _ in range(2)]
+    work += [lambda n=n: judge.function(n) for n in [*ref.FUNCTIONS, *ref.FUNCTIONS2]]
+    work += [lambda n=n: judge.reduction(n) for n in REDUCTIONS] + [judge.cast] * 4 + [judge.complexes] * 6
+    for i in range(cases):
+        work[i % len(work)]()
+    names = named_differences()
+    for name in met:
+        judge.verdict(name in names, f"difference '{name}'", "is not in docs/differences.md")
+    if cases >= 20000:
+        for name in names:
+            judge.verdict(name in met, f"difference '{name}'", "was met by no case: is it still one?")
+    print(f"{judge.passed} passed, {judge.failed} failed")
+    return judge.failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
