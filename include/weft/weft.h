@@ -385,6 +385,70 @@ WEFT_API weft_expr *weft_matmul(weft_expr *a, weft_expr *b);
  * sum runs over the last axis of a and the second to last of b. */
 WEFT_API weft_expr *weft_dot(weft_expr *a, weft_expr *b);
 
+/* ---- linear algebra ------------------------------------------------------------------------------
+ * Products of any rank are views around matmul or a fused multiplication and sum, in its order and with its
+ * error. What needs LAPACK or FFTW (optional when weft is built) is one step of the plan; without the library its
+ * evaluation is WEFT_EUNSUPPORTED with a sentence. These take f32 and f64; f16 and bf16 are taken to f32, bool and
+ * integers to f64; leading axes are a batch. Their results are the library's: the same bits at any thread count
+ * of weft, but not from one library to another. */
+
+WEFT_API weft_expr *weft_inner(weft_expr *a, weft_expr *b); /* over the last axes */
+WEFT_API weft_expr *weft_outer(weft_expr *a, weft_expr *b); /* of the ravelled operands */
+WEFT_API weft_expr *weft_vdot(weft_expr *a, weft_expr *b);  /* sum of conj(a) b, ravelled */
+WEFT_API weft_expr *weft_kron(weft_expr *a, weft_expr *b);
+/* Vectors of 2 or 3 elements along axis (which the result has there, unless both have 2: then it goes). */
+WEFT_API weft_expr *weft_cross(weft_expr *a, weft_expr *b, int axis);
+/* Sums over n pairs of axes; the result has the other axes of a, then those of b. n = 0: outer product. */
+WEFT_API weft_expr *weft_tensordot(weft_expr *a, weft_expr *b, int n, const int *axes_a, const int *axes_b);
+/* NumPy's subscripts ("bij,bjk->bik", ellipses, implied output) over n operands, at most 32. Contracted pair
+ * by pair along the cheapest path for up to 8 operands, greedily beyond; in the type the operands meet in. */
+WEFT_API weft_expr *weft_einsum(const char *subscripts, int n, weft_expr *const *x);
+/* x multiplied by itself n times; 0: the identity; negative: powers of the inverse. */
+WEFT_API weft_expr *weft_matrix_power(weft_expr *x, int64_t n);
+WEFT_API weft_expr *weft_trace(weft_expr *x, int64_t offset, int axis1, int axis2);
+
+/* a x = b by LU with partial pivoting (LAPACK xGETRF, xGETRS). b: a vector of rank 1, or [batch..., n, cols];
+ * batches broadcast. A singular a is WEFT_EINVAL at evaluation. */
+WEFT_API weft_expr *weft_solve(weft_expr *a, weft_expr *b);
+/* size must be sizeof(weft_triangle). NULL: lower, not transposed. The other triangle is not read. */
+typedef struct weft_triangle {
+    size_t size;
+    bool upper, transposed, unit_diagonal;
+} weft_triangle;
+WEFT_API weft_expr *weft_solve_triangular(weft_expr *a, weft_expr *b, const weft_triangle *t);
+WEFT_API weft_expr *weft_inv(weft_expr *x);
+WEFT_API weft_expr *weft_det(weft_expr *x); /* by LU; singular: 0 */
+/* Sign (0 when singular) and logarithm of the absolute value of the determinant. Either may be NULL. */
+WEFT_API void weft_slogdet(weft_expr *x, weft_expr **sign, weft_expr **logdet);
+/* L with x = L L^T (upper: U with x = U^T U), reading that triangle of x; WEFT_EINVAL at evaluation when x is
+ * not positive definite. xPOTRF. */
+WEFT_API weft_expr *weft_cholesky(weft_expr *x, bool upper);
+/* Reduced: q [m, k], r [k, n], k = min(m, n). xGEQRF, xORGQR. An output that is NULL is not asked for. */
+WEFT_API void weft_qr(weft_expr *x, weft_expr **q, weft_expr **r);
+/* Of a symmetric x (its lower triangle is read): eigenvalues in rising order, vectors as columns. xSYEVD. */
+WEFT_API void weft_eigh(weft_expr *x, weft_expr **values, weft_expr **vectors);
+/* x = u diag(s) vt, s in falling order; whole: u [m, m] and vt [n, n], else k columns and rows. xGESDD. */
+WEFT_API void weft_svd(weft_expr *x, bool whole, weft_expr **u, weft_expr **s, weft_expr **vt);
+
+typedef enum weft_fft_norm {
+    WEFT_FFT_BACKWARD, /* the inverse is divided by n */
+    WEFT_FFT_ORTHO,    /* both by sqrt(n) */
+    WEFT_FFT_FORWARD   /* the forward transform is divided by n */
+} weft_fft_norm;
+/* size must be sizeof(weft_fft_opts). n: elements to transform (0: as many as there are; irfft: twice the
+ * coefficients less 2): longer axes are cut, shorter ones followed by zeros. NULL: the last axis, all of it. */
+typedef struct weft_fft_opts {
+    size_t size;
+    int axis;
+    int64_t n;
+    weft_fft_norm norm;
+} weft_fft_opts;
+/* NumPy's transforms, by FFTW: complex to complex, real to the n/2+1 coefficients that matter, and back. */
+WEFT_API weft_expr *weft_fft(weft_expr *x, const weft_fft_opts *o);
+WEFT_API weft_expr *weft_ifft(weft_expr *x, const weft_fft_opts *o);
+WEFT_API weft_expr *weft_rfft(weft_expr *x, const weft_fft_opts *o);
+WEFT_API weft_expr *weft_irfft(weft_expr *x, const weft_fft_opts *o);
+
 /* ---- views: nothing is copied unless no strides can express the result -------------------------- */
 
 #define WEFT_NONE INT64_MIN /* a slice bound left out */

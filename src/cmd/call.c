@@ -11,7 +11,7 @@ static const char *const keywords[K__N] = {
 #undef K
 };
 static const struct rows *const tables[] = {&call_maps, &call_reductions, &call_views,
-                                           &call_indexing};
+                                           &call_indexing, &call_linalg};
 
 // ---- what arguments are read as ---------------------------------------------------------------
 bool call_has(const struct call *c, enum keyword k) {
@@ -149,7 +149,9 @@ static const char *const *words_of(const struct call *c, int k) {
     static const char *const method[] = {
         "linear", "lower",           "higher",          "midpoint", "nearest", "hazen",
         "weibull", "median_unbiased", "normal_unbiased", NULL};
+    static const char *const norm[] = {"backward", "ortho", "forward", NULL};
     switch (k) {
+    case K_NORM: return norm;
     case K_NAN: return nan;
     case K_MODE: return same_name(c->row->name, "pad", 3) ? pad : mode;
     case K_SIDE: return side;

@@ -13,7 +13,9 @@ enum { CALL_ARGS = WEFT_MAX_RANK + 2 };
     K(AXIS, axis)                                                                                  \
     K(KEEPDIMS, keepdims) K(DTYPE, dtype) K(DDOF, ddof) K(NAN, nan) K(OFFSET, offset)              \
         K(AXIS1, axis1) K(AXIS2, axis2) K(SHAPE, shape)                                            \
-        K(MODE, mode) K(SIDE, side) K(METHOD, method) K(RIGHT, right) K(VALUE, constant_values)
+        K(MODE, mode) K(SIDE, side) K(METHOD, method) K(RIGHT, right) K(VALUE, constant_values) \
+        K(LOWER, lower) K(UPPER, upper) K(TRANS, trans) K(UNIT, unit_diagonal) K(WHOLE, full_matrices) \
+        K(LENGTH, n) K(NORM, norm) K(AXES, axes)
 enum keyword {
 #define K(id, name) K_##id,
     CALL_KEYWORDS(K)
@@ -42,7 +44,7 @@ struct rows {
     size_t n;
 };
 // Every table of names; call.c lists them.
-extern const struct rows call_maps, call_reductions, call_views, call_indexing;
+extern const struct rows call_maps, call_reductions, call_views, call_indexing, call_linalg;
 #define CALL(name, run, least, most, kws)                                                          \
     { #name, run, least, most, kws, {.one = NULL }, 0 }
 

@@ -116,6 +116,7 @@ enum token_kind {
     T_SEMI,
     T_DOT,
     T_ELLIPSIS,
+    T_TEXT, // between quotes, which are part of it
     T_ASSIGN
 };
 struct token {
@@ -127,7 +128,7 @@ struct token {
 // The token at or after *at; T_BAD with a reason for what is none.
 struct token lex_next(const char *s, size_t *at, const char **reason);
 
-enum value_kind { V_EXPR, V_INT, V_FLOAT, V_IMAGINARY, V_BOOL, V_NONE, V_DTYPE, V_TUPLE, V_ELLIPSIS };
+enum value_kind { V_EXPR, V_INT, V_FLOAT, V_IMAGINARY, V_BOOL, V_NONE, V_DTYPE, V_TUPLE, V_ELLIPSIS, V_TEXT, V_MANY };
 struct value {
     enum value_kind kind;
     size_t at;     // where it begins in the text
@@ -139,6 +140,11 @@ struct value {
         bool truth;
         weft_dtype dtype;
         struct tuple *tuple;
+        size_t len;   // TEXT: what is between its quotes begins at at + 1
+        struct {      // MANY: what a function gives that has several results
+            weft_expr *item[3];
+            int nitem;
+        } many;
     };
 };
 struct tuple {

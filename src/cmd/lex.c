@@ -111,6 +111,13 @@ struct token lex_next(const char *s, size_t *at, const char **reason) {
         while (name_char(p[t.len]))
             t.len++;
         t.kind = T_NAME;
+    } else if (*p == '\'' || *p == '"') {
+        const char *end = strchr(p + 1, *p);
+        *reason = "the text that begins here has no end";
+        if (end) {
+            t.kind = T_TEXT;
+            t.len = (size_t)(end - p) + 1;
+        }
     } else {
         for (size_t i = 0; i < COUNT_OF(marks); i++) {
             size_t n = strlen(marks[i].text);

@@ -277,6 +277,7 @@ static bool parse_prefix(struct parser *p, struct value *out) {
     case T_IMAGINARY: return next_token(p) && value_number(&t, out);
     case T_NAME: return parse_name(p, out);
     case T_LPAR: return parse_group(p, out);
+    case T_TEXT: *out = (struct value){.kind = V_TEXT, .at = t.at, .len = t.len - 2}; return next_token(p);
     case T_ELLIPSIS: *out = (struct value){.kind = V_ELLIPSIS, .at = t.at}; return next_token(p);
     case T_ADD: return next_token(p) && parse_expr(p, BIND_UNARY, out);
     case T_SUB: return next_token(p) && parse_expr(p, BIND_UNARY, out) && negate(p, t.at, out);
@@ -346,6 +347,11 @@ bool parse_expr(struct parser *p, int least, struct value *out) {
 
 // ---- statements -------------------------------------------------------------------------------
 static bool add_result(struct parser *p, const struct value *v, struct results *out) {
+    for (int i = 0; v->kind == V_MANY && i < v->many.nitem; i++) {
+        const struct value one = {.kind = V_EXPR, .at = v->at, .expr = v->many.item[i]};
+        if (!add_result(p, &one, out)) return false;
+    }
+    if (v->kind == V_MANY) return true;
     weft_expr *x = value_expr(p, v);
     if (!x) return false;
     weft_expr **grown = realloc(out->at, (size_t)(out->n + 1) * sizeof(weft_expr *));

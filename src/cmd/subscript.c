@@ -91,9 +91,22 @@ static bool apply(struct parser *p, const struct item *it, int rest, weft_expr *
     return y || parse_fail(p, it->at, "%s", weft_graph_error(p->graph));
 }
 
+// One of several results.
+static bool choose(struct parser *p, struct value *out) {
+    struct value v;
+    int i = 0;
+    const int n = out->many.nitem;
+    if (!parse_expr(p, 0, &v) || !value_index(p, &v, "the number of a result", &i)) return false;
+    if (i < 0) i += n;
+    if (i < 0 || i >= n) return parse_fail(p, v.at, "there are %d results", n);
+    weft_expr *x = out->many.item[i];
+    return expect(p, T_RBRACKET, "']'") && value_built(p, out->at, x, out);
+}
+
 bool parse_subscript(struct parser *p, struct value *out) {
     struct item items[MAX_ITEMS];
     int n = 0, used = 0, dots = 0, arrays = 0, axis = 0;
+    if (out->kind == V_MANY) return choose(p, out);
     weft_expr *x = value_expr(p, out);
     if (!x) return false;
     while (p->tok.kind != T_RBRACKET) {

@@ -21,6 +21,8 @@ static const char *kind_text(enum value_kind k) {
     case V_TUPLE: return "a tuple";
     case V_ELLIPSIS: return "...";
     case V_EXPR: return "an array";
+    case V_TEXT: return "a text";
+    case V_MANY: return "several arrays, one of which [0], [1], ... chooses,";
     default: return "a number";
     }
 }

@@ -14,7 +14,12 @@ static const struct known *find(enum ir_op op) {
         [IR_sort] = {ir_rule_sort, 2},           [IR_search] = {ir_rule_search, 1},
         [IR_unique] = {ir_rule_unique, 5},       [IR_histogram] = {ir_rule_histogram, 1},
         [IR_scan] = {ir_rule_scan, 1},           [IR_scatter] = {ir_rule_scatter, 1},
-        [IR_compress] = {ir_rule_compress, 2},
+        [IR_compress] = {ir_rule_compress, 2},   [IR_cholesky] = {ir_rule_cholesky, 1},
+        [IR_solve] = {ir_rule_solve, 1},         [IR_triangular] = {ir_rule_solve, 1},
+        [IR_lu] = {ir_rule_lu, 2},               [IR_qr] = {ir_rule_qr, 2},
+        [IR_eigh] = {ir_rule_eigh, 2},           [IR_svd] = {ir_rule_svd, 3},
+        [IR_fft] = {ir_rule_fft, 2},             [IR_rfft] = {ir_rule_rfft, 2},
+        [IR_irfft] = {ir_rule_irfft, 1},
     };
     return &table[op];
 }

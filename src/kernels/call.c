@@ -16,6 +16,16 @@ static const struct row *find(enum kern_call_op op) {
         [KERN_C_unique] = {call_unique, NULL},
         [KERN_C_scatter] = {call_scatter, call_scatter_scratch},
         [KERN_C_histogram] = {call_histogram, call_histogram_scratch},
+        [KERN_C_cholesky] = {call_linalg, call_linalg_scratch},
+        [KERN_C_solve] = {call_linalg, call_linalg_scratch},
+        [KERN_C_triangular] = {call_linalg, call_linalg_scratch},
+        [KERN_C_lu] = {call_linalg, call_linalg_scratch},
+        [KERN_C_qr] = {call_linalg, call_linalg_scratch},
+        [KERN_C_eigh] = {call_linalg, call_linalg_scratch},
+        [KERN_C_svd] = {call_linalg, call_linalg_scratch},
+        [KERN_C_fft] = {call_fft, call_fft_scratch},
+        [KERN_C_rfft] = {call_fft, call_fft_scratch},
+        [KERN_C_irfft] = {call_fft, call_fft_scratch},
     };
     return &table[op];
 }
