@@ -91,7 +91,8 @@ BAD = [  # arguments of eval, a part of the sentence
     (["x*y", "x=f64[3,4]", "y=f64[5]"], "column 2: mul: f64[3,4] and f64[5]: axis 1 is 4 and 5"),
     (["x < y < 3", "x=1", "y=2"], "do not chain"), (["x and x", "x=1"], "use &"), (["x +", "x=1"], "the expression ends"),
     (["(x", "x=1"], "')'"), (["x)", "x=1"], "column 2"), (["x $ 1", "x=1"], "column 3"), (["3x", "x=1"], "digit"), ([""], "empty"),
-    (["x[y]", "x=f64[2]", "y=bool[2]"], "where()"), (["x[0:2:0]", "x=f64[2]"], "the step is 0"), (["x[1,2]", "x=f64[2]"], "2 indices for 1 axes"),
+    (["x[y, y]", "x=f64[2,2]", "y=bool[2]"], "a second index array"),
+    (["x[i]", "x=f64[2]", "i=i64[3]:iota"], "index 2 at [2] is out of range for axis 0 of extent 2"), (["x[0:2:0]", "x=f64[2]"], "the step is 0"), (["x[1,2]", "x=f64[2]"], "2 indices for 1 axes"),
     (["x[5]", "x=f64[2]"], "5 is out of range"), (["sum(x, axis=1)", "x=f64[2]"], "axis 1 is out of range"),
     (["sum(x, axes=1)", "x=f64[2]"], "has no argument 'axes'"), (["add(x)", "x=1"], "add takes 2 arguments, not 1"),
     (["x.shape", "x=f64[2]"], "no attribute 'shape'"), (["sum", "x=1"], "parentheses"), (["x; x", "x=1"], "column 4"),
@@ -187,10 +188,19 @@ def test_verbs():
     check("explain --ir", code == 0 and "sum %1 axes[0] : f32[20]" in out and "-- " not in out, out)
     code, out, err = weft("bench", "--json", "sqrt(x*y + x)", "--rounds", "1")
     check("bench keys", code == 0 and {"fused_ns", "unfused_ns", "interpreted_ns", "compile_ns"} <= set(json.loads(out)), out + err)
+    for text, want in [("x[x>2]", "[3. 4.]"), ("x[i]", "[0. 1. 2.]"), ("take(x, i+4, mode=clip)", "[4. 4. 4.]"),
+                       ("concatenate(x, i)", "[0. 1. 2. 3. 4. 0. 1. 2.]"), ("roll(x, 2)", "[3. 4. 0. 1. 2.]"),
+                       ("pad(x, (1, 2), mode=reflect)", "[1. 0. 1. 2. 3. 4. 3. 2.]"), ("median(x)", "2.0"),
+                       ("sort(-x)", "[-4. -3. -2. -1. -0.]"), ("cumsum(x)", "[ 0.  1.  3.  6. 10.]"),
+                       ("flatnonzero(x > 1)", "[2 3 4]"), ("searchsorted(x, 2.5)", "3"), ("unique(x // 2)", "[0. 1. 2.]"),
+                       ("histogram(x, 2, 0, 4)", "[2 3]"), ("scatter_add(x, i*0, i)", "[3. 1. 2. 3. 4.]")]:
+        code, out, err = weft("eval", text, "x=f64[5]:iota", "i=i64[3]:iota")
+        check(text, code == 0 and out.strip() == want, out + err)
     code, out, _ = weft("ops", "--json")
     ops = {o["name"] for o in json.loads(out)}
     check("ops", {"add", "exp", "sum", "matmul", "reshape", "where"} <= ops, out)
-    callable_ops = ops - {"from", "input", "constant", "extent", "guard", "slice", "nop"}
+    callable_ops = ops - {"from", "input", "constant", "extent", "guard", "slice", "nop",
+                          "fixed", "trim", "windows", "join", "result", "scan", "search"}
     for name in sorted(callable_ops):  # every operation can be called by its name
         code, _, err = weft("eval", name, "x=1")
         check(f"{name} is known", "wants parentheses" in err, err)

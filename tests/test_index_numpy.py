@@ -413,6 +413,10 @@ class Run:
             return
         keep, skip, m = r.random() < 0.5, r.random() < 0.3, r.randrange(9)
         q = r.choice([0, 1, 0.5, 0.25, r.random()])
+        alpha = {5: 0.5, 6: 0, 7: 1 / 3, 8: 3 / 8}.get(m)
+        valid = run if not skip or a.dtype.kind != "f" else 0
+        if alpha is not None and not 0 <= valid * q + alpha + q * (1 - 2 * alpha) - 1 <= valid - 1:
+            m = 0  # NumPy 1.24 reads past the ends there
         name = ["linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull", "median_unbiased", "normal_unbiased"][m]
         out = "f8" if a.dtype.kind != "f" else dt
         f = np.nanquantile if skip else np.quantile

@@ -115,7 +115,11 @@ const weft_op_info *weft_op_at(int i) {
 #include "../ir/ops.def"
 #define CONTRACT(name, doc) {#name, 2, "contraction", doc},
 #include "../ir/ops.def"
-#define WHOLE(name, arity, cls, doc) {#name, arity, #cls, doc},
+#define KIND_GATHER "gather"
+#define KIND_JOIN "join"
+#define KIND_RESULT "result"
+#define KIND_CALL "call"
+#define WHOLE(name, arity, cls, doc) {#name, arity, KIND_##cls, doc},
 #include "../ir/ops.def"
     };
     return i < 0 || (size_t)i >= COUNT_OF(table) ? NULL : &table[i];
