@@ -44,12 +44,11 @@ Test(casting, as_numpy) {
     for (int a = 0; a < WEFT_DTYPE__N; a++)
         for (int b = 0; b < WEFT_DTYPE__N; b++) {
             weft_dtype from = (weft_dtype)a, to = (weft_dtype)b;
-            const char *names = "%s to %s";
-            cr_expect_eq(weft_can_cast(from, to, WEFT_CAST_NO), a == b, names, weft_dtype_name(from), weft_dtype_name(to));
-            cr_expect_eq(weft_can_cast(from, to, WEFT_CAST_EQUIV), a == b, names, weft_dtype_name(from), weft_dtype_name(to));
-            cr_expect_eq(weft_can_cast(from, to, WEFT_CAST_SAFE), safe[a][b] == '1', names, weft_dtype_name(from),
+            cr_expect_eq(weft_can_cast(from, to, WEFT_CAST_NO), a == b, "%s to %s", weft_dtype_name(from), weft_dtype_name(to));
+            cr_expect_eq(weft_can_cast(from, to, WEFT_CAST_EQUIV), a == b, "%s to %s", weft_dtype_name(from), weft_dtype_name(to));
+            cr_expect_eq(weft_can_cast(from, to, WEFT_CAST_SAFE), safe[a][b] == '1', "%s to %s", weft_dtype_name(from),
                          weft_dtype_name(to));
-            cr_expect_eq(weft_can_cast(from, to, WEFT_CAST_SAME_KIND), same_kind[a][b] == '1', names, weft_dtype_name(from),
+            cr_expect_eq(weft_can_cast(from, to, WEFT_CAST_SAME_KIND), same_kind[a][b] == '1', "%s to %s", weft_dtype_name(from),
                          weft_dtype_name(to));
             cr_expect(weft_can_cast(from, to, WEFT_CAST_UNSAFE));
             cr_expect_eq(weft_result_type(from, to), weft_result_type(to, from));

@@ -65,6 +65,12 @@ const struct kern_row *kern_find(enum kern_family f, weft_dtype t, enum kern_isa
 // Its block kernel when that is for isa itself, or NULL.
 const struct kern_block *kern_block_find(enum kern_family f, weft_dtype t, enum kern_isa isa);
 
+// ---- parts of pairs -----------------------------------------------------------------------------------------
+// to[i] = from[2i], and to[2i] = from[i], for i < n elements of 4 or 8 bytes at any alignment. What lies between
+// the elements is neither read nor written; to and from do not overlap.
+void kern_pick(size_t size, void *to, const void *from, int64_t n);
+void kern_spread(size_t size, void *to, const void *from, int64_t n);
+
 // ---- matrix product -------------------------------------------------------------------------------------
 // C[m,n] = A[m,k] B[k,n] for every dtype; strides in bytes, any sign, any alignment, 0 allowed for A and
 // B. C is written, never read, and must not overlap A, B or itself. k = 0 gives zeros.
