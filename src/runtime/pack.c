@@ -68,7 +68,8 @@ ALWAYS void copy_sized(size_t size, int64_t rows, int64_t cols, struct flat to, 
     if (to.cs == dense && from.cs == dense) {
         for (int64_t r = 0; r < rows; r++)
             memcpy(to.at + r * to.rs, from.at + r * from.rs, (size_t)cols * size);
-    } else if (size >= 4 && memory->cs == 2 * dense) { // a part of complex numbers
+    } else if (size >= 4 && memory->cs == 2 * dense && (packing ? to.cs : from.cs) == dense) {
+        // a part of complex numbers
         for (int64_t r = 0; r < rows; r++)
             (packing ? kern_pick : kern_spread)(size, to.at + r * to.rs, from.at + r * from.rs, cols);
     } else if (rows < 8 || magnitude(memory->rs) >= magnitude(memory->cs)) {
