@@ -36,6 +36,13 @@ static inline void code_make(struct bench *c, struct llvm_engine *e, const struc
     c->engine = e;
     cr_assert(c->api->compile(e, s, &c->code, err, sizeof err), "%s", err);
     for (int i = 0; i < c->code.nneed; i++) {
+        const struct llvm_need *n = &c->code.need[i];
+        if (n->family == KERN_FAMILY__N) {
+            c->need[i] = (kern_map *)(uintptr_t)kern_red_find((enum kern_red)n->red, (weft_dtype)n->dtype,
+                                                              (weft_dtype)n->from, isa);
+            cr_assert(c->need[i], "no reduction %d", n->red);
+            continue;
+        }
         const struct kern_row *k =
             kern_find((enum kern_family)c->code.need[i].family, (weft_dtype)c->code.need[i].dtype, isa);
         cr_assert(k, "no kernel of family %d", c->code.need[i].family);

@@ -214,6 +214,28 @@ Test(redrun, narrow_sums_do_not_overflow) {
     free(x);
 }
 
+// what no kernel covers goes by the steps; and there is a row wherever there should be
+Test(redrun, base_covers_everything) {
+    static unsigned char x[3000 * 8];
+    uint64_t seed = 9;
+    int found = 0;
+    for (int r = 0; r < KERN_RED__N; r++)
+        for (int i = 0; i < WEFT_DTYPE__N * WEFT_DTYPE__N; i++) {
+            const weft_dtype t = (weft_dtype)(i / WEFT_DTYPE__N), from = (weft_dtype)(i % WEFT_DTYPE__N);
+            const struct kern_red_row *w = kern_red_find((enum kern_red)r, t, from, KERN_BASE);
+            cr_assert((w != NULL) == kern_red_runs((enum kern_red)r, t, from), "%d %s from %s", r,
+                      dtype_name(t), dtype_name(from));
+            if (!w) continue;
+            found++;
+            for (int64_t n = 0; n < 3000; n = n * 3 / 2 + 1) {
+                for (int64_t e = 0; e < n; e++)
+                    random_element(from, (int)(n % 3), &seed, x + (size_t)e * dtype_size(from));
+                check(w, x, n, "steps");
+            }
+        }
+    cr_assert(found > 100);
+}
+
 #ifdef __x86_64__
 // what a kernel must leave alone: callee-saved registers, MXCSR, the direction flag; and the upper
 // halves of vector registers are clear, which VEX-encoded neighbours pay for otherwise

@@ -362,6 +362,10 @@ typedef struct weft_reduce {
     bool keepdims;
     weft_nan nan;
     double ddof; /* var and std: divide by n - ddof */
+    /* sum and mean of floats: as if summed exactly and rounded once, nearly always to the last bit. Costs a
+     * second sweep. Elsewhere without effect. (Error-free extraction: Rump, Ogita, Oishi, Accurate
+     * floating-point summation, 2008.) */
+    bool compensated;
 } weft_reduce;
 
 WEFT_API weft_expr *weft_sum(weft_expr *x, const weft_reduce *r);  /* bool, integers: i64 or u64 */

@@ -11,7 +11,8 @@ enum { CALL_ARGS = WEFT_MAX_RANK + 2 };
 // K(name as an enum, name in the text)
 #define CALL_KEYWORDS(K)                                                                           \
     K(AXIS, axis)                                                                                  \
-    K(KEEPDIMS, keepdims) K(DTYPE, dtype) K(DDOF, ddof) K(NAN, nan) K(OFFSET, offset)              \
+    K(KEEPDIMS, keepdims) K(COMPENSATED, compensated) K(DTYPE, dtype) K(DDOF, ddof) K(NAN, nan) \
+        K(OFFSET, offset) \
         K(AXIS1, axis1) K(AXIS2, axis2) K(SHAPE, shape)                                            \
         K(MODE, mode) K(SIDE, side) K(METHOD, method) K(RIGHT, right) K(VALUE, constant_values) \
         K(LOWER, lower) K(UPPER, upper) K(TRANS, trans) K(UNIT, unit_diagonal) K(WHOLE, full_matrices) \

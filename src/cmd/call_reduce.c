@@ -23,6 +23,7 @@ static bool run_reduce(struct parser *p, struct call *c, struct value *out) {
     weft_expr *x = call_expr(p, c, 0);
     if (!x || (axis && !call_axes(p, axis, &r, axes))) return false;
     if (call_has(c, K_KEEPDIMS) && !call_truth(p, &c->kw[K_KEEPDIMS], &r.keepdims)) return false;
+    if (call_has(c, K_COMPENSATED) && !call_truth(p, &c->kw[K_COMPENSATED], &r.compensated)) return false;
     if (call_has(c, K_DDOF) && !read_ddof(p, &c->kw[K_DDOF], &r.ddof)) return false;
     if (call_has(c, K_NAN)) r.nan = (weft_nan)c->kw[K_NAN].u;
     if (!call_given(c, K_DTYPE)) return call_built(p, c, c->row->reduce(x, &r), out);
@@ -40,7 +41,7 @@ static bool run_reduce(struct parser *p, struct call *c, struct value *out) {
 
 // ---- names ------------------------------------------------------------------------------------
 static const struct row rows[] = {
-    REDUCE(sum, sum),
+    {"sum", run_reduce, 1, 2, REDUCED | KW(COMPENSATED), {.reduce = weft_sum}, WEFT_NAN_PROPAGATE},
     REDUCE(prod, prod),
     REDUCE(product, prod),
     REDUCE(min, min),

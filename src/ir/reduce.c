@@ -18,6 +18,7 @@ struct reduction {
     weft_dtype type;      // of x
     uint64_t mask;        // axes that go
     bool keepdims, whole; // whole: all axes
+    bool compensated;
     weft_nan nan;
     double ddof;
 };
@@ -141,11 +142,59 @@ static ir_ref wide(struct ir_graph *g, const struct reduction *r) {
 
 // x, or with a fill in place of each NaN when NaN is skipped
 static ir_ref without_nan(struct ir_graph *g, const struct reduction *r, ir_ref x, double fill) {
+    if (!x) return IR_NONE;
     return skips(r) ? pick(g, is_nan(g, r), number(g, (weft_dtype)ir_at(g, x)->dtype, fill), x) : x;
 }
 
 // ---- the reductions ---------------------------------------------------------------------------
+// ---- compensated sums -------------------------------------------------------------------------
+// Error-free extraction (Rump, Ogita and Oishi 2008): (x + s) - s is x rounded to the grid of s, and what
+// is left is exact too. With s at four times the sum of |x| the parts on the grid add up without any
+// rounding, in whatever order; a second grid does the same for what was left, and what is left
+// then is summed as usual. The three totals are joined by an exact two-sum. So the error is one rounding and about
+// n^2 2^-150 times the sum of |x|. Where s is not finite (infinities, NaN, sums near the
+// overflow) or 0 (only zeros, or nothing), the plain sum is the answer.
+struct split {
+    ir_ref high, low;
+};
+static struct split split_at(struct ir_graph *g, ir_ref x, ir_ref s) {
+    ir_ref high = binary(g, IR_sub, binary(g, IR_add, x, s), s);
+    return (struct split){high, binary(g, IR_sub, x, high)};
+}
+
+static ir_ref sum_of(struct ir_graph *g, ir_ref x, uint64_t mask) {
+    return reduce_mask(g, IR_R_sum, x, mask);
+}
+
+// a + b + c, where a + b is much larger than c
+static ir_ref join(struct ir_graph *g, ir_ref a, ir_ref b, ir_ref c) {
+    ir_ref sum = binary(g, IR_add, a, b), part = binary(g, IR_sub, sum, a);
+    ir_ref lost = binary(g, IR_add, binary(g, IR_sub, a, binary(g, IR_sub, sum, part)),
+                         binary(g, IR_sub, b, part));
+    return binary(g, IR_add, sum, binary(g, IR_add, lost, c));
+}
+
+static ir_ref compensated_sum(struct ir_graph *g, ir_ref x, uint64_t mask) {
+    ir_ref four = number(g, WEFT_F64, 4), zero = number(g, WEFT_F64, 0);
+    ir_ref grid = binary(g, IR_mul, sum_of(g, unary(g, IR_abs, x), mask), four);
+    ir_ref count = binary(g, IR_mul, ir_extent(g, x, mask, 0), number(g, WEFT_F64, 0x1p-50));
+    ir_ref finer = binary(g, IR_mul, grid, count);
+    struct split one = split_at(g, x, keep_axes(g, grid, mask));
+    struct split two = split_at(g, one.low, keep_axes(g, finer, mask));
+    ir_ref exact = join(g, sum_of(g, one.high, mask), sum_of(g, two.high, mask), sum_of(g, two.low, mask));
+    ir_ref fine = binary(g, IR_logical_and, unary(g, IR_isfinite, grid), binary(g, IR_greater, grid, zero));
+    return pick(g, fine, exact, sum_of(g, x, mask));
+}
+
+// A float sum in f64, compensated or not.
+static ir_ref sum_f64(struct ir_graph *g, const struct reduction *r) {
+    ir_ref x = without_nan(g, r, ir_cast(g, r->x, WEFT_F64), 0);
+    if (!x) return IR_NONE;
+    return r->compensated ? compensated_sum(g, x, r->mask) : sum_of(g, x, r->mask);
+}
+
 static ir_ref total(struct ir_graph *g, const struct reduction *r) {
+    if (r->compensated && r->what == IR_SUM) return ir_cast(g, sum_f64(g, r), r->type);
     weft_dtype t = dtype_is_unsigned(r->type) ? WEFT_U64
                    : dtype_is_float(r->type)  ? wide_type(r->type)
                                               : WEFT_I64;
@@ -174,10 +223,7 @@ static ir_ref divisor(struct ir_graph *g, const struct reduction *r, double ddof
 }
 
 static ir_ref mean_f64(struct ir_graph *g, const struct reduction *r) {
-    ir_ref x = ir_cast(g, r->x, WEFT_F64);
-    if (!x) return IR_NONE;
-    ir_ref sum = reduce_mask(g, IR_R_sum, without_nan(g, r, x, 0), r->mask);
-    return binary(g, IR_true_divide, sum, divisor(g, r, 0));
+    return binary(g, IR_true_divide, sum_f64(g, r), divisor(g, r, 0));
 }
 
 static ir_ref variance_f64(struct ir_graph *g, const struct reduction *r) {
@@ -302,6 +348,7 @@ ir_ref ir_reduce(struct ir_graph *g, enum ir_reduction what, ir_ref x, const wef
         r.keepdims = opts->keepdims;
         r.nan = dtype_is_float(r.type) || dtype_is_complex(r.type) ? opts->nan : WEFT_NAN_PROPAGATE;
         r.ddof = opts->ddof;
+        r.compensated = opts->compensated && dtype_is_float(r.type);
     }
     ir_ref v = lower(g, &r);
     if (r.keepdims) v = keep_axes(g, v, r.mask);

@@ -13,12 +13,19 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+// The address that machine code gets for a need; NULL: there is no such kernel.
+static kern_map *find_kernel(const struct llvm_need *n, enum kern_isa isa) {
+    if (n->family == KERN_FAMILY__N)
+        return (kern_map *)(uintptr_t)kern_red_find((enum kern_red)n->red, (weft_dtype)n->dtype,
+                                                    (weft_dtype)n->from, isa);
+    const struct kern_row *row = kern_find((enum kern_family)n->family, (weft_dtype)n->dtype, isa);
+    if (n->block) return row && row->block ? (kern_map *)row->block->entry : NULL;
+    return row ? row->fn : NULL;
+}
+
 static void publish(struct jit *j, struct jit_entry *e) {
-    for (int i = 0; i < e->native.nneed; i++) {
-        const struct kern_row *row = kern_find((enum kern_family)e->native.need[i].family,
-                                               (weft_dtype)e->native.need[i].dtype, j->env->isa);
-        e->kern[i] = e->native.need[i].block ? (kern_map *)row->block->entry : row->fn;
-    }
+    for (int i = 0; i < e->native.nneed; i++)
+        e->kern[i] = find_kernel(&e->native.need[i], j->env->isa);
     e->code.native_form = e->kern;
     e->code.native_scratch = e->native.scratch;
     e->bytes += e->native.bytes;
@@ -29,8 +36,7 @@ static void publish(struct jit *j, struct jit_entry *e) {
 
 static bool kernels_known(struct jit *j, const struct llvm_code *c) {
     for (int i = 0; i < c->nneed; i++)
-        if (!kern_find((enum kern_family)c->need[i].family, (weft_dtype)c->need[i].dtype, j->env->isa))
-            return false;
+        if (!find_kernel(&c->need[i], j->env->isa)) return false;
     return true;
 }
 

@@ -39,6 +39,7 @@ struct stream {
 struct part {
     uint8_t kind;             // enum seg_kind
     bool row_values;          // FIN: reads values of the ROW section
+    bool runs;                // ELEM: only reductions of operands as they are, each with its kernel
     uint32_t head, body, end; // acts [head, body) on one element when a row begins, [body, end)
     uint32_t spread_begin, spread_end;
     uint32_t stream_begin, stream_end;
@@ -47,6 +48,7 @@ struct part {
 struct reduction {
     uint8_t kind, dtype;
     bool arg;
+    const struct kern_red_row *run; // of a section of runs: takes the operand's own elements
     int lanes;             // INNER
     uint32_t result;       // place: a cell (INNER) or a strip (OUTER)
     size_t stack, indices; // in scratch: the counter, whose first state becomes the total

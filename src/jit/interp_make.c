@@ -309,6 +309,49 @@ static bool make_vectors(struct maker *m, const struct seg_section *s, struct pa
     return true;
 }
 
+// ---- sections that only reduce operands
+// ----------------------------------------------------------------
+// The load whose elements value v is: v itself, or what v is a cast of.
+static uint32_t load_behind(const struct maker *m, uint32_t v) {
+    const struct seg_op *o = &m->seg->op[v];
+    return o->op == IR_cast ? o->arg[0] : v;
+}
+
+static const struct kern_red_row *run_of(const struct maker *m, uint32_t begin, uint32_t v) {
+    const struct seg_op *o = &m->seg->op[v];
+    const uint32_t load = load_behind(m, o->arg[0]);
+    const struct seg_op *from = &m->seg->op[load];
+    if (load < begin || from->op != SEG_LOAD || m->seg->operand[from->arg[0]].cls != NEST_UNIT) return NULL;
+    return kern_red_find((enum kern_red)o->arg[1], (weft_dtype)o->in_type, (weft_dtype)from->dtype, m->isa);
+}
+
+static bool only_reduces(const struct maker *m, const struct seg_section *s) {
+    if (m->seg->mode != NEST_INNER || s->kind != SEG_ELEM) return false;
+    uint32_t reductions = 0;
+    for (uint32_t v = s->begin; v < s->end; v++) {
+        const struct seg_op *o = &m->seg->op[v];
+        if (o->op == SEG_STORE || (o->op == SEG_LOAD && m->seg->operand[o->arg[0]].cls != NEST_UNIT))
+            return false;
+        if (o->op == SEG_REDUCE && !run_of(m, s->begin, v)) return false;
+        if (o->op != SEG_REDUCE && o->op != SEG_LOAD && o->op != IR_cast) return false;
+        reductions += o->op == SEG_REDUCE;
+    }
+    return reductions > 0;
+}
+
+static void make_runs(struct maker *m, const struct seg_section *s, struct part *p) {
+    p->runs = true;
+    for (uint32_t v = s->begin; v < s->end; v++) {
+        if (m->seg->op[v].op != SEG_REDUCE) continue;
+        const uint32_t load = load_behind(m, m->seg->op[v].arg[0]);
+        const uint32_t operand = m->seg->op[load].arg[0];
+        add_stream(m, operand);
+        m->place[m->seg->op[v].arg[0]] = PLACE(PLACE_OPERAND, operand);
+        make_reduce(m, v);
+        m->f->red[m->f->nred - 1].run = run_of(m, s->begin, v);
+    }
+}
+
 static bool make_section(struct maker *m, uint32_t number) {
     const struct seg_section *s = &m->seg->section[number];
     struct part *p = &m->f->part[number];
@@ -319,7 +362,9 @@ static bool make_section(struct maker *m, uint32_t number) {
     p->spread_begin = m->nspread_entry;
     p->stream_begin = m->nstream;
     p->red_begin = (uint16_t)m->f->nred;
-    if (s->kind != SEG_ROW) {
+    if (only_reduces(m, s)) {
+        make_runs(m, s, p);
+    } else if (s->kind != SEG_ROW) {
         if (!make_vectors(m, s, p)) return false;
     } else {
         for (uint32_t v = s->begin; v < s->end; v++)

@@ -182,9 +182,9 @@ static bool is_empty_sum(const struct reduction *d, int64_t count) {
     return count == 0 && d->kind == KERN_SUM;
 }
 
-static void end_reduction(const struct run *r, uint32_t i) {
+static void end_reduction(const struct run *r, uint32_t i, int64_t leaves) {
     const struct reduction *d = &r->f->red[i];
-    const int64_t cols = r->t->cols, leaves = (cols + KERN_RED_RUN - 1) / KERN_RED_RUN;
+    const int64_t cols = r->t->cols;
     char *total = r->scratch + d->stack;
     kern_red_flush(kind_of(d), type_of(d), total, total, d->lanes, (uint64_t)leaves);
     if (r->t->mode == TILE_PARTIAL)
@@ -195,8 +195,44 @@ static void end_reduction(const struct run *r, uint32_t i) {
         kern_red_fold(kind_of(d), type_of(d), total, r->place[d->result]);
 }
 
+// A section of runs: one call where there is one reduction. Several take turns over pieces that stay
+// in cache; a piece is a power of two of leaves, so pieces count as leaves do.
+enum { RUN_PIECE = 16 * KERN_RED_RUN, RUN_STATES = 6, RUN_STATE_BYTES = 512 };
+
+static void run_piece(const struct run *r, const struct act *a, int64_t at, int64_t n) {
+    const struct reduction *d = &r->f->red[a->red];
+    const enum kern_red kind = kind_of(d);
+    const weft_dtype type = type_of(d);
+    _Alignas(64) char states[RUN_STATES * RUN_STATE_BYTES]; // the counter of 16 leaves
+    const uint64_t number = (uint64_t)(at / RUN_PIECE);
+    void *slot = kern_red_slot(kind, type, r->scratch + d->stack, d->lanes, number);
+    kern_red_run(d->run, slot, r->place[a->a], n, r->t->first + at, states);
+    kern_red_carry(kind, type, r->scratch + d->stack, d->lanes, number);
+}
+
+static void run_runs(const struct run *r, const struct part *p, int64_t row) {
+    const int64_t cols = r->t->cols;
+    const bool one = p->end - p->body == 1 || cols <= RUN_PIECE;
+    enter(r, p, row, 0);
+    for (const struct act *a = r->f->act + p->body; one && a < r->f->act + p->end; a++) {
+        void *stack = r->scratch + r->f->red[a->red].stack;
+        kern_red_run(r->f->red[a->red].run, stack, r->place[a->a], cols, r->t->first, stack);
+    }
+    for (int64_t c = 0; !one && c < cols; c += RUN_PIECE) {
+        if (c) set_operands(r, p, row, c);
+        for (const struct act *a = r->f->act + p->body; a < r->f->act + p->end; a++)
+            run_piece(r, a, c, MIN_OF(RUN_PIECE, cols - c));
+    }
+    for (uint32_t i = p->red_begin; i < p->red_end; i++)
+        end_reduction(r, i, one ? 1 : (cols + RUN_PIECE - 1) / RUN_PIECE);
+}
+
 // Elements of a row from left to right, a strip at a time.
 static void run_row(const struct run *r, const struct part *p, int64_t row) {
+    if (p->runs) {
+        run_runs(r, p, row);
+        return;
+    }
     const int64_t width = r->f->width, cols = r->t->cols;
     enter(r, p, row, 0);
     for (int64_t c = 0; c < cols; c += width) {
@@ -204,7 +240,7 @@ static void run_row(const struct run *r, const struct part *p, int64_t row) {
         run_acts(r, p->body, p->end, (size_t)MIN_OF(width, cols - c), c);
     }
     for (uint32_t i = p->red_begin; i < p->red_end; i++)
-        end_reduction(r, i);
+        end_reduction(r, i, (cols + KERN_RED_RUN - 1) / KERN_RED_RUN);
 }
 
 static void run_rows(const struct run *r) {

@@ -10,10 +10,13 @@
 
 struct llvm_engine; // one per context: target machine and ORC JIT for the host, at one kern_isa
 
-struct llvm_need {  // a kernel the code calls: form[i] is its address at run time
+// What the code calls: form[i] is the kernel's address at run time, or for family KERN_FAMILY__N that of
+// the kern_red_row of a reduction of runs.
+struct llvm_need {
     uint8_t family; // enum kern_family
     uint8_t dtype;
     bool block;     // its block kernel, called through inline assembly
+    uint8_t red, from;
 };
 struct llvm_code {
     tile_fn *fn;            // called with code = table of kernel addresses, in the order of need[]
@@ -42,7 +45,7 @@ struct llvm_api {
     bool (*dump)(struct llvm_engine *e, const struct seg *s, enum llvm_dump_kind kind,
                  enum kern_isa isa, char **text, char *err, size_t err_size);
 };
-enum { LLVM_API_ABI = 2 };
+enum { LLVM_API_ABI = 3 };
 typedef const struct llvm_api *llvm_module_fn(void);
 llvm_module_fn weft_jit_module; // the one exported symbol
 

@@ -162,17 +162,25 @@ void kern_red_carry(enum kern_red r, weft_dtype t, void *stack, int64_t n, uint6
 void kern_red_flush(enum kern_red r, weft_dtype t, void *stack, void *total, int64_t n,
                     uint64_t count);
 
-// Runs of unit stride at once, where an assembly kernel exists: the state that begin/leaf, carry and flush over
+// Runs of unit stride at once: the state that begin/leaf, carry and flush over
 // all leaves would leave, or for KERN_ARG* and other reductions of any order one that folds to the same.
 // from: dtype of the elements; sums of narrow integers and bool widen to i64, f32 to f64, as a cast
 // before the reduction would.
 typedef void kern_red_units(void *state, const void *x, size_t units);
+struct kern_red_row;
+// n >= 0 elements at x, any alignment; lanes: kern_red_state bytes of L lanes. stack: room for 64 states;
+// lanes may be its first. first: index of x's first element (arg-reductions).
+typedef void kern_red_run_fn(const struct kern_red_row *row, void *lanes, const void *x, int64_t n,
+                             int64_t first, void *stack);
+kern_red_run_fn kern_red_run;
 enum kern_red_how {
     KERN_RED_TREE, // units are whole leaves; state is the counter's stack, filled as pushing would
     KERN_RED_FLAT, // units are 512 bytes; state is one vector of lanes
-    KERN_RED_BEST  // the same for the extreme that an arg-reduction looks for
+    KERN_RED_BEST, // the same for the extreme that an arg-reduction looks for
+    KERN_RED_STEPS // no kernel: begin, leaf, carry
 };
 struct kern_red_row {
+    kern_red_run_fn *run;         // kern_red_run; first, for machine code
     enum kern_red red;
     weft_dtype dtype, from;
     enum kern_red_how how;
@@ -180,13 +188,17 @@ struct kern_red_row {
     const char *symbol;
     kern_red_units *fn;
 };
-// All rows of kernels.def; the best at or below isa, NULL when there is none.
+// All rows of kernels.def; the best for isa, never NULL where kern_red_runs.
 const struct kern_red_row *kern_red_rows(size_t *n);
+static inline bool kern_red_runs(enum kern_red r, weft_dtype t, weft_dtype from) {
+    const bool known = t == WEFT_F32 || t == WEFT_F64 || t == WEFT_BOOL || dtype_is_int(t);
+    if (t == from) return known && (t == WEFT_BOOL || (r != KERN_ANY && r != KERN_ALL));
+    if (r != KERN_SUM) return false;
+    return t == WEFT_F64   ? from == WEFT_F32
+           : t == WEFT_I64 ? from == WEFT_BOOL || (dtype_is_int(from) && dtype_size(from) < 8)
+                           : t == WEFT_U64 && dtype_is_unsigned(from) && dtype_size(from) < 8;
+}
 const struct kern_red_row *kern_red_find(enum kern_red r, weft_dtype t, weft_dtype from, enum kern_isa isa);
-// n >= 0 elements at x, any alignment; lanes: kern_red_state bytes of L lanes. stack: room for 64 states;
-// lanes may be its first. first: index of x's first element (arg-reductions).
-void kern_red_run(const struct kern_red_row *row, void *lanes, const void *x, int64_t n, int64_t first,
-                  void *stack);
 
 // ---- scans ----------------------------------------------------------------------------------------------
 // Inclusive scans: out[i] = x[0] OP x[1] OP ... OP x[i] in an order that depends on i alone. Blocks of
@@ -221,5 +233,17 @@ enum { KERN_SCAN_ROWS = 64 };
 size_t kern_scan_row_state(weft_dtype t, int64_t n, int64_t rows);
 void kern_scan_row(enum kern_red r, weft_dtype t, void *state, void *out, const void *x, int64_t n,
                    int64_t e);
+
+// ---- bytes ----------------------------------------------------------------------------------------------
+// out[i] = index[i] < entries ? table[index[i]] : 0 for i < n; entries 0..256, nothing beyond them is read. out may
+// be index; it must not overlap it otherwise, nor the table. Any alignment.
+typedef void kern_lookup_fn(uint8_t *out, const uint8_t *index, size_t n, const uint8_t *table, size_t entries);
+kern_lookup_fn kern_lookup_base; // the scalar loop, as oracle
+void kern_lookup(enum kern_isa isa, uint8_t *out, const uint8_t *index, size_t n, const uint8_t *table,
+                 size_t entries);
+// The kernels behind it: whole blocks of 64 bytes, see x86_64/lookup.inc.
+typedef void kern_lookup_blocks(uint8_t *out, const uint8_t *index, size_t blocks, const uint8_t *steps);
+struct kern_byte_row { enum kern_isa isa; const char *symbol; kern_lookup_blocks *fn; };
+const struct kern_byte_row *kern_byte_rows(size_t *n); // all of kernels.def, best first
 
 #endif

@@ -28,15 +28,28 @@ enum { // dtypes as kernels.def spells them
 };
 static const struct kern_red_row rows[] = {
 #define RED(red, dtype, from, how, isa, symbol)                                                    \
-    {KERN_##red,                                                                                   \
-     (weft_dtype)RED_T_##dtype,                                                                    \
-     (weft_dtype)RED_T_##from,                                                                     \
-     KERN_RED_##how,                                                                               \
-     KERN_##isa,                                                                                   \
-     #symbol,                                                                                      \
-     symbol},
+    {kern_red_run,    KERN_##red,  (weft_dtype)RED_T_##dtype, (weft_dtype)RED_T_##from,            \
+     KERN_RED_##how,  KERN_##isa,  #symbol,                   symbol},
 #include "kernels.def"
-    {KERN_RED__N, WEFT_DTYPE__N, WEFT_DTYPE__N, KERN_RED_TREE, KERN_ISA__N, NULL, NULL}, // the end
+    {NULL, KERN_RED__N, WEFT_DTYPE__N, WEFT_DTYPE__N, KERN_RED_TREE, KERN_ISA__N, NULL, NULL}, // the end
+};
+
+// ---- what there is no kernel for: the steps
+#define STEPS(r, t, f)                                                                             \
+    {kern_red_run, KERN_##r, WEFT_##t, WEFT_##f, KERN_RED_STEPS, KERN_BASE, "steps", NULL}
+#define SAME(r, t) [KERN_##r][WEFT_##t] = STEPS(r, t, t)
+#define EVERY(r)                                                                                   \
+    SAME(r, BOOL), SAME(r, I8), SAME(r, I16), SAME(r, I32), SAME(r, I64), SAME(r, U8),             \
+        SAME(r, U16), SAME(r, U32), SAME(r, U64), SAME(r, F32), SAME(r, F64)
+static const struct kern_red_row same[KERN_RED__N][WEFT_DTYPE__N] = {
+    EVERY(SUM),       EVERY(PROD),   EVERY(MIN),    EVERY(MAX),       EVERY(FMIN),
+    EVERY(FMAX),      EVERY(ARGMIN), EVERY(ARGMAX), EVERY(NANARGMIN), EVERY(NANARGMAX),
+    SAME(ANY, BOOL),  SAME(ALL, BOOL),
+};
+static const struct kern_red_row widening[] = {
+    STEPS(SUM, F64, F32), STEPS(SUM, I64, BOOL), STEPS(SUM, I64, I8),  STEPS(SUM, I64, I16),
+    STEPS(SUM, I64, I32), STEPS(SUM, I64, U8),   STEPS(SUM, I64, U16), STEPS(SUM, I64, U32),
+    STEPS(SUM, U64, U8),  STEPS(SUM, U64, U16),  STEPS(SUM, U64, U32),
 };
 
 const struct kern_red_row *kern_red_rows(size_t *n) {
@@ -52,42 +65,14 @@ const struct kern_red_row *kern_red_find(enum kern_red r, weft_dtype t, weft_dty
         if (w->red != r || w->dtype != t || w->from != from || w->isa > isa) continue;
         if (!best || w->isa > best->isa) best = w;
     }
-    return best;
+    if (best) return best;
+    if (t == from) return same[r][t].run ? &same[r][t] : NULL;
+    for (size_t i = 0; r == KERN_SUM && i < COUNT_OF(widening); i++)
+        if (widening[i].dtype == t && widening[i].from == from) return &widening[i];
+    return NULL;
 }
 
-// ---- trees
-// ---------------------------------------------------------------------------------------- the last
-// elements, fewer than a leaf, converted if need be
-static void push_rest(const struct kern_red_row *w, void *stack, const void *x, int64_t n,
-                      uint64_t leaf) {
-    double wide[KERN_RED_RUN];
-    const int lanes = kern_red_lanes(w->dtype);
-    if (w->from != w->dtype) {
-        for (int64_t i = 0; i < n; i++) {
-            float f;
-            memcpy(&f, (const char *)x + 4 * i, sizeof f);
-            wide[i] = (double)f;
-        }
-        x = wide;
-    }
-    kern_red_begin(w->red, w->dtype, kern_red_slot(w->red, w->dtype, stack, lanes, leaf), x, n, 0);
-    kern_red_carry(w->red, w->dtype, stack, lanes, leaf);
-}
-
-static void run_tree(const struct kern_red_row *w, void *total, const char *x, int64_t n,
-                     void *stack) {
-    const int64_t leaves = n / KERN_RED_RUN, rest = n % KERN_RED_RUN;
-    if (leaves) w->fn(stack, x, (size_t)leaves);
-    if (rest)
-        push_rest(w, stack, x + (n - rest) * (int64_t)dtype_size(w->from), rest, (uint64_t)leaves);
-    kern_red_flush(w->red, w->dtype, stack, total, kern_red_lanes(w->dtype),
-                   (uint64_t)(leaves + (rest != 0)));
-}
-
-// ---- any order
-// ------------------------------------------------------------------------------------
-enum { UNIT = 512 };
-
+// ---- leaves by their steps
 static int64_t element(weft_dtype t, const char *p) {
     switch (t) {
     case WEFT_I8: return *(const int8_t *)p;
@@ -99,6 +84,60 @@ static int64_t element(weft_dtype t, const char *p) {
     memcpy(&v, p, dtype_size(t));
     return t == WEFT_I16 ? (int16_t)v : t == WEFT_U32 ? (int64_t)(uint32_t)v : v;
 }
+
+// At most a leaf of elements as the reduction's dtype: x itself, or converted to room.
+static const void *converted(const struct kern_red_row *w, const char *x, int64_t n, char *room) {
+    if (w->from == w->dtype) return x;
+    for (int64_t i = 0; i < n; i++) {
+        float f;
+        double d;
+        if (w->from == WEFT_F32) {
+            memcpy(&f, x + 4 * i, sizeof f);
+            d = (double)f;
+            memcpy(room + 8 * i, &d, sizeof d);
+        } else {
+            const int64_t v = element(w->from, x + i * (int64_t)dtype_size(w->from));
+            memcpy(room + 8 * i, &v, sizeof v);
+        }
+    }
+    return room;
+}
+
+// Leaves from number `leaf` on.
+static void push_leaves(const struct kern_red_row *w, void *stack, const char *x, int64_t n,
+                        int64_t leaf, int64_t first) {
+    _Alignas(64) char room[KERN_RED_RUN * 8];
+    const int lanes = kern_red_is_arg(w->red) ? RED_ARG_LANES : kern_red_lanes(w->dtype);
+    const int64_t size = (int64_t)dtype_size(w->from);
+    for (int64_t i = 0; i < n; i += KERN_RED_RUN) {
+        const int64_t take = MIN_OF(n - i, KERN_RED_RUN);
+        const uint64_t number = (uint64_t)(leaf + i / KERN_RED_RUN);
+        void *slot = kern_red_slot(w->red, w->dtype, stack, lanes, number);
+        kern_red_begin(w->red, w->dtype, slot, converted(w, x + i * size, take, room), take, first + i);
+        kern_red_carry(w->red, w->dtype, stack, lanes, number);
+    }
+}
+
+// ---- trees
+static void run_tree(const struct kern_red_row *w, void *total, const char *x, int64_t n, void *stack) {
+    const int64_t leaves = n / KERN_RED_RUN, whole = leaves * KERN_RED_RUN;
+    if (leaves) w->fn(stack, x, (size_t)leaves);
+    push_leaves(w, stack, x + whole * (int64_t)dtype_size(w->from), n - whole, leaves, 0);
+    kern_red_flush(w->red, w->dtype, stack, total, kern_red_lanes(w->dtype),
+                   (uint64_t)(leaves + (n > whole)));
+}
+
+static void run_steps(const struct kern_red_row *w, void *total, const char *x, int64_t n, int64_t first,
+                      void *stack) {
+    const int lanes = kern_red_is_arg(w->red) ? RED_ARG_LANES : kern_red_lanes(w->dtype);
+    push_leaves(w, stack, x, n, 0, first);
+    kern_red_flush(w->red, w->dtype, stack, total, lanes,
+                   (uint64_t)((n + KERN_RED_RUN - 1) / KERN_RED_RUN));
+}
+
+// ---- any order
+// ------------------------------------------------------------------------------------
+enum { UNIT = 512 };
 
 // Widening sums: the kernels see bytes as unsigned and 16 bits as signed, so many elements n of the
 // other kind are off by a constant; the rest of the run is added one by one.
@@ -165,5 +204,6 @@ void kern_red_run(const struct kern_red_row *row, void *lanes, const void *x, in
     case KERN_RED_TREE: run_tree(row, lanes, x, n, stack); return;
     case KERN_RED_FLAT: run_flat(row, lanes, x, n); return;
     case KERN_RED_BEST: run_best(row, lanes, x, n, first); return;
+    case KERN_RED_STEPS: run_steps(row, lanes, x, n, first, stack); return;
     }
 }

@@ -127,7 +127,7 @@ static void save_state(struct gen *g, int k, LLVMValueRef all, LLVMValueRef from
 }
 
 // ---- INNER --------------------------------------------------------------------------------------------------
-static void inner_leaves(struct gen *g, const struct seg_section *sec) {
+static void inner_span_leaves(struct gen *g, const struct seg_section *sec) {
     LLVMValueRef leaf = gen_i64(g, KERN_RED_RUN), zero = gen_i64(g, 0);
     LLVMValueRef many = LLVMBuildICmp(g->b, LLVMIntSGT, g->cols, leaf, "many");
     clear_all(g, sec, NULL);
@@ -140,6 +140,58 @@ static void inner_leaves(struct gen *g, const struct seg_section *sec) {
     gen_loop_next(g, &l, KERN_RED_RUN);
     gen_loop_end(g, &l);
     end_leaves(g, sec, NULL, many, leaf_count(g, g->cols, KERN_RED_RUN));
+}
+
+static int count_reductions(const struct gen *g, const struct seg_section *sec) {
+    int n = 0;
+    for (int i = 0; i < g->nred; i++)
+        n += belongs(&g->red[i], sec);
+    return n;
+}
+
+// Several reductions take turns over pieces that stay in cache.
+static void inner_pieces(struct gen *g, const struct seg_section *sec) {
+    LLVMValueRef piece = gen_i64(g, GEN_PIECE), zero = gen_i64(g, 0);
+    LLVMValueRef many = LLVMBuildICmp(g->b, LLVMIntSGT, g->cols, piece, "many");
+    struct gen_loop l;
+    gen_loop_head(g, &l, zero, g->cols);
+    gen_loop_body(g, &l, zero);
+    gen_loop_count(g, &l);
+    LLVMValueRef n = min_of(g, LLVMBuildSub(g->b, g->cols, l.iv, ""), piece);
+    for (int i = 0; i < g->nred; i++)
+        if (belongs(&g->red[i], sec)) gen_run_call(g, &g->red[i], l.iv, n, g->run_stack);
+    end_leaf(g, sec, NULL, many, LLVMBuildSDiv(g->b, l.iv, piece, ""));
+    gen_loop_next(g, &l, GEN_PIECE);
+    gen_loop_end(g, &l);
+    end_leaves(g, sec, NULL, many, leaf_count(g, g->cols, GEN_PIECE));
+}
+
+// A row of one leaf at most is reduced in place, a longer one by calls.
+static void inner_runs(struct gen *g, const struct seg_section *sec) {
+    LLVMBasicBlockRef brief = gen_block_new(g, "brief"), longer = gen_block_new(g, "long");
+    LLVMBasicBlockRef after = gen_block_new(g, "lanes");
+    LLVMValueRef zero = gen_i64(g, 0);
+    LLVMValueRef one = LLVMBuildICmp(g->b, LLVMIntSLE, g->cols, gen_i64(g, KERN_RED_RUN), "");
+    LLVMBuildCondBr(g->b, one, brief, longer);
+    gen_at(g, brief);
+    clear_all(g, sec, NULL);
+    gen_span(g, sec, zero, g->cols);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, longer);
+    if (count_reductions(g, sec) > 1)
+        inner_pieces(g, sec);
+    else
+        for (int i = 0; i < g->nred; i++)
+            if (belongs(&g->red[i], sec)) gen_run_call(g, &g->red[i], zero, g->cols, g->red[i].stack);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, after);
+}
+
+static void inner_leaves(struct gen *g, const struct seg_section *sec) {
+    if (gen_only_reduces(g, sec))
+        inner_runs(g, sec);
+    else
+        inner_span_leaves(g, sec);
 }
 
 static void inner_results(struct gen *g, const struct seg_section *sec) {
@@ -384,6 +436,7 @@ static void plan_scratch(struct gen *g) {
         if (g->s->section[i].kind != SEG_ROW) gen_stage_plan(g, &g->s->section[i]);
     gen_scratch_take(g, (size_t)g->nslot * GEN_STRIP * 8);
     gen_red_plan(g);
+    g->run_stack = gen_scratch_take(g, GEN_PIECE_STATES);
     g->out->scratch = g->scratch_used;
 }
 

@@ -27,6 +27,8 @@ enum {
     GEN_PARTS = 16,   // most vectors of one value in a block
     GEN_STRIP = 256,  // columns that heavy operations handle at once; divides KERN_RED_RUN
     GEN_PANEL = 512,  // most columns whose outer reductions run together
+    GEN_PIECE = 16 * KERN_RED_RUN, // columns that several reductions of a section take in turn
+    GEN_PIECE_STATES = 6 * 512,    // bytes of the counter of one piece
     GEN_LEVELS = 62   // of the binary counter: more leaves than 2^63 elements make
 };
 struct gen_red {
@@ -81,6 +83,7 @@ struct gen {
     LLVMValueRef span_from;  // OUTER: first column of the panel (INNER: NULL)
     LLVMValueRef index;      // index in the reduced run of the span's row (OUTER) or of column 0 (INNER)
     int nslot;               // most strips of any section
+    size_t run_stack;        // for calls of several reductions in turn (runs.c)
     size_t scratch_used;
 };
 
@@ -191,6 +194,12 @@ int gen_block_parts(const struct gen *g, const struct seg_op *op); // that one c
 void gen_block(struct gen *g, const struct seg_op *op, LLVMValueRef in[2][GEN_PARTS], int parts,
                const struct gen_tail *tail, LLVMValueRef *out);
 llvm_block_fn *llvm_engine_block(const struct llvm_engine *e);
+
+int gen_need(struct gen *g, struct llvm_need want); // its place in the table
+// runs.c: the section reduces operands of unit stride and does nothing else; n elements of one of its
+// reductions from column col on into the accumulator; stack: in scratch, for the counter
+bool gen_only_reduces(struct gen *g, const struct seg_section *sec);
+void gen_run_call(struct gen *g, const struct gen_red *r, LLVMValueRef col, LLVMValueRef n, size_t stack);
 
 // ---- targets and modules (target.c, module.c) --------------------------------------------------------------
 struct gen_target gen_target_of(enum kern_isa isa);

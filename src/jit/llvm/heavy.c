@@ -127,12 +127,10 @@ LLVMValueRef gen_strip_at(struct gen *g, int value, LLVMValueRef col) {
 }
 
 // ---- calls ------------------------------------------------------------------------------------------------
-static int need_index(struct gen *g, const struct seg_op *op, bool block) {
-    struct llvm_need want = {(uint8_t)gen_op_family(op->op), op->in_type, block};
+int gen_need(struct gen *g, struct llvm_need want) {
     struct llvm_code *c = g->out;
     for (int i = 0; i < c->nneed; i++)
-        if (c->need[i].family == want.family && c->need[i].dtype == want.dtype && c->need[i].block == block)
-            return i;
+        if (!memcmp(&c->need[i], &want, sizeof want)) return i;
     if (c->nneed == (int)COUNT_OF(c->need)) {
         gen_fail(g, "more than %d different kernels in one pass", c->nneed);
         return 0;
@@ -142,7 +140,8 @@ static int need_index(struct gen *g, const struct seg_op *op, bool block) {
 }
 
 LLVMValueRef gen_kernel_address(struct gen *g, const struct seg_op *op, bool block) {
-    LLVMValueRef at = gen_byte_at(g, g->needs, gen_i64(g, 8 * need_index(g, op, block)));
+    struct llvm_need want = {(uint8_t)gen_op_family(op->op), op->in_type, block, 0, 0};
+    LLVMValueRef at = gen_byte_at(g, g->needs, gen_i64(g, 8 * gen_need(g, want)));
     return LLVMBuildLoad2(g->b, g->ptr, at, "kernel");
 }
 
