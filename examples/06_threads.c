@@ -53,7 +53,7 @@ static float total(const weft_ctx_opts *opts) {
 
 int main(void) {
     for (int i = 0; i < N; i++)
-        xs[i] = (float)((i * 2654435761u) >> 8) * 1e-6f;
+        xs[i] = (float)(((unsigned)i * 2654435761u) >> 8) * 1e-6f;
     weft_executor mine = {.threads = 4, .parallel_for = my_parallel_for};
     float one = total(&(weft_ctx_opts){.size = sizeof(weft_ctx_opts), .threads = 1});
     float two = total(&(weft_ctx_opts){.size = sizeof(weft_ctx_opts), .threads = 2});
