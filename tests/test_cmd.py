@@ -200,7 +200,7 @@ def test_verbs():
     ops = {o["name"] for o in json.loads(out)}
     check("ops", {"add", "exp", "sum", "matmul", "reshape", "where"} <= ops, out)
     callable_ops = ops - {"from", "input", "constant", "extent", "guard", "slice", "nop",
-                          "fixed", "trim", "windows", "join", "result", "scan", "search"}
+                          "fixed", "trim", "windows", "join", "result", "scan", "search", "lu", "triangular"}
     for name in sorted(callable_ops):  # every operation can be called by its name
         code, _, err = weft("eval", name, "x=1")
         check(f"{name} is known", "wants parentheses" in err, err)

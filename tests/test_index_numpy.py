@@ -409,7 +409,7 @@ class Run:
         if a.dtype.kind == "f":
             a = np.where(np.isinf(a), 1, a).astype(dt)
         run = a.size if axes is None else int(np.prod([a.shape[d] for d in axes]))
-        if not run:
+        if not run or not a.size:  # NumPy cannot reshape an empty array there
             return
         keep, skip, m = r.random() < 0.5, r.random() < 0.3, r.randrange(9)
         q = r.choice([0, 1, 0.5, 0.25, r.random()])

@@ -134,7 +134,7 @@ static const struct {
     {IR_neg, {X, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, F16, BF}},
     {IR_abs, {B, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, F16, BF}},
     {IR_sign, {X, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, F16, BF}},
-    {IR_square, {B, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, F16, BF}},
+    {IR_square, {I8, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, F16, BF}},
     {IR_reciprocal, {I8, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, F16, BF}},
     {IR_floor, {B, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, F16, BF}},
     {IR_round, {B, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, F16, BF}},

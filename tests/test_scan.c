@@ -5,6 +5,7 @@
 #include "kernels/reduce/reduce.h"
 
 static bool scans(enum kern_red r, weft_dtype t) {
+    if (t > WEFT_F64) return false; // halves are scanned as f32, complex numbers by parts
     return !kern_red_is_arg(r) && ((r != KERN_ANY && r != KERN_ALL) || t == WEFT_BOOL);
 }
 
