@@ -3,6 +3,7 @@
 weft_test(test_matrix SOURCES tests/test_matrix.c LIBS weft m)
 weft_test(test_cases SOURCES tests/test_cases.c LIBS weft m)
 weft_test(test_repeat SOURCES tests/test_repeat.c LIBS weft)
+weft_test(test_follow SOURCES tests/test_follow.c LIBS weft m)
 weft_test(test_api SOURCES tests/test_api.c LIBS weft m)
 weft_test(test_half SOURCES tests/test_half.c LIBS weft m)
 weft_test(test_copy SOURCES tests/test_copy.c LIBS weft_kernels)

@@ -524,8 +524,7 @@ void eval_plan(const struct eval_world *w, const struct fuse_plan *p, const weft
         m.s = &p->step[i];
         if (m.s->kind == FUSE_MATMUL)
             run_matmul(&m);
-        else
-            run_loop(&m);
+        if (m.s->kind == FUSE_LOOP || m.s->nest.noperand) run_loop(&m);
     }
     free(m.workspace);
 }

@@ -93,7 +93,34 @@ static uint64_t bits(const struct view *v, int64_t i, int64_t j) {
     return x;
 }
 
+// One row or column: lanes.
+static uint64_t vector_element(const struct gemm_operands *o, int64_t i, int64_t j) {
+    const bool wide = o->a.dtype == WEFT_F64;
+    const int lanes = wide ? 8 : 16;
+    double sum = 0;
+    float sumf = 0;
+    for (int64_t k0 = 0; k0 < o->a.cols; k0 += KERN_GEMV_KC) {
+        double s[16] = {0};
+        float f[16] = {0};
+        for (int64_t p = k0; p < MIN_OF(o->a.cols, k0 + KERN_GEMV_KC); p++) {
+            const double x = view_get(&o->a, i, p), y = view_get(&o->b, p, j);
+            s[p % lanes] = fma(x, y, s[p % lanes]);
+            f[p % lanes] = fmaf((float)x, (float)y, f[p % lanes]);
+        }
+        for (int w = lanes / 2; w; w /= 2)
+            for (int l = 0; l < w; l++)
+                s[l] += s[l + w], f[l] += f[l + w];
+        sum = k0 ? sum + s[0] : s[0];
+        sumf = k0 ? sumf + f[0] : f[0];
+    }
+    uint64_t out = 0;
+    memcpy(&out, wide ? (const void *)&sum : &sumf, wide ? 8 : 4);
+    return out;
+}
+
 static uint64_t element(const struct gemm_operands *o, int64_t i, int64_t j) {
+    if (dtype_is_float(o->a.dtype) && (o->c.rows == 1 || o->c.cols == 1))
+        return vector_element(o, i, j);
     const int64_t k = o->a.cols;
     const weft_dtype t = o->a.dtype;
     uint64_t sum = 0;

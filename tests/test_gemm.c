@@ -163,6 +163,37 @@ Test(gemm, chunks_of_rows_and_columns) {
         }
 }
 
+// ---- one row or column
+Test(gemm, vectors) {
+    static const int64_t ks[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 300, 2047, 2049};
+    static const int64_t ms[] = {1, 2, 3, 7, 8, 9, 15, 17, 33, 64, 255, 257, 300};
+    for (int round = 0; round < 2500; round++) {
+        const bool column = round & 1;
+        const int64_t m = test_pick(ms, COUNT_OF(ms));
+        const struct gemm_case c = {.dtype = round & 2 ? WEFT_F32 : WEFT_F64,
+                                    .m = column ? m : 1,
+                                    .n = column ? 1 : m,
+                                    .k = test_pick(ks, round % 8 ? COUNT_OF(ks) - 2 : COUNT_OF(ks)),
+                                    .a_layout = (int)(test_random() % LAYOUTS),
+                                    .b_layout = (int)(test_random() % LAYOUTS),
+                                    .c_layout = (int)(test_random() % C_LAYOUTS),
+                                    .filling = FRACTIONS};
+        CHECK(c, round % 5 ? 1 : 3);
+    }
+}
+Test(gemm, long_vectors) {
+    for (int code = 0; code < 32; code++) {
+        const struct gemm_case c = {.dtype = code & 1 ? WEFT_F32 : WEFT_F64,
+                                    .m = code & 2 ? 1 : 37,
+                                    .n = code & 2 ? 37 : 1,
+                                    .k = 4096 + 8 * (code >> 4) + 3,
+                                    .a_layout = code >> 2 & 1,
+                                    .b_layout = code >> 3 & 1,
+                                    .filling = FRACTIONS};
+        CHECK(c, 1 + code % 3);
+    }
+}
+
 // ---- same bits however the work is cut
 // -------------------------------------------------------------------
 Test(gemm, any_partition_gives_the_same_bits) {
@@ -178,11 +209,11 @@ Test(gemm, any_partition_gives_the_same_bits) {
         struct gemm_operands o;
         operands_make(&o, &c);
         for (int64_t i = 0, rows; i < c.m; i += rows) {
-            rows = 1 + (int64_t)(test_random() % 30);
-            rows = MIN_OF(rows, c.m - i);
+            rows = 2 + (int64_t)(test_random() % 30); // one row would be a vector
+            rows = c.m - i - rows < 2 ? c.m - i : rows;
             for (int64_t j = 0, cols; j < c.n; j += cols) {
-                cols = 1 + (int64_t)(test_random() % 40);
-                cols = MIN_OF(cols, c.n - j);
+                cols = 2 + (int64_t)(test_random() % 40);
+                cols = c.n - j - cols < 2 ? c.n - j : cols;
                 const enum kern_isa isa =
                     (enum kern_isa)(test_random() % ((unsigned)kern_isa_detect() + 1));
                 struct kern_gemm g = operands_gemm(&o, isa);

@@ -197,6 +197,24 @@ static void place_groups(struct fuse_axes *x, struct groups *kept, struct groups
     x->cols = x->mode == NEST_MAP ? kept->axes[k - 1] : x->run;
 }
 
+bool axes_follow(const struct fuse_cluster *c, const struct fuse_access *a, int n, const int *axis,
+                 struct fuse_axes *x) {
+    const int rank = x->ngroup; // of the product
+    int row = axis[rank - 2], col = axis[rank - 1];
+    const bool turned = col < 0 || (row >= 0 && belongs_outside(a, n, true, col, row));
+    if (turned) row = axis[rank - 1], col = axis[rank - 2];
+    *x = (struct fuse_axes){.nf = c->nf, .dim = c->dim, .mode = NEST_MAP, .nrow = 1, .ncol = 1};
+    for (int i = 0; i < rank; i++) {
+        const int at = i == rank - 2 ? row : i == rank - 1 ? col : axis[i];
+        if (i < rank - 2 && at < 0) continue;
+        x->inner[x->ngroup] = at;
+        x->extent[x->ngroup++] = at < 0 ? 1 : c->dim[at];
+    }
+    x->nouter = x->ngroup - 2;
+    if (col >= 0) x->cols = (uint64_t)1 << col;
+    return turned;
+}
+
 void axes_choose(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_access *a, int n,
                  struct fuse_axes *x) {
     int kept[WEFT_MAX_RANK + 1], run[WEFT_MAX_RANK + 1], nkept = 0, nrun = 0;

@@ -111,6 +111,8 @@ static void add_read(struct body *b, int i) {
     a->o.dtype = ir_at(w->g, v->node)->dtype;
     a->axes = value_axes(w, c, v);
     value_address(w, v, &a->o.offset, a->stride);
+    if (a->o.buffer == NEST_TEMP && a->o.buf == SINK_OPEN) // has no say in the order of axes
+        memset(a->stride, 0, sizeof a->stride);
     b->item[i].access = b->naccess++;
 }
 
@@ -251,13 +253,29 @@ static void count_sections(struct body *b) {
     b->nsec = b->axes.mode == NEST_MAP ? 2 : b->axes.mode == NEST_OUTER ? 3 : 2 * phases;
 }
 
+static bool choose_axes(struct body *b, struct fuse_step *s) {
+    struct fuse_work *w = b->w;
+    struct fuse_cluster *c = cluster_at(w, b->cluster);
+    if (!c->product) {
+        axes_choose(w, c, b->access, b->naccess, &b->axes);
+        return true;
+    }
+    if (!matmul_place(w, c, b->access, b->naccess)) return false;
+    int axis[WEFT_MAX_RANK];
+    ir_ref n = cluster_at(w, c->product)->node;
+    matmul_axes(w, c, value_at(w, c->seen)->map, n, axis);
+    b->axes.ngroup = ir_at(w->g, n)->rank;
+    s->matmul.turned = axes_follow(c, b->access, b->naccess, axis, &b->axes);
+    return true;
+}
+
 bool body_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s) {
     struct body b = {.w = w, .cluster = cluster};
     if (!collect(&b) || !find_accesses(&b)) return false;
     if (!cluster_at(w, cluster)->run &&
         !axes_lay_out(w, cluster_at(w, cluster), b.access, b.naccess))
         return false;
-    axes_choose(w, cluster_at(w, cluster), b.access, b.naccess, &b.axes);
+    if (!choose_axes(&b, s)) return false;
     tell_one_element(&b);
     for (int i = 0; i < b.nitem; i++)
         if (b.item[i].need) find_level(&b, &b.item[i]);

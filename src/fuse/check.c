@@ -42,6 +42,12 @@ static bool find_reach(const struct nest_operand *o, const int64_t *dim, int n, 
     return true;
 }
 
+// What a product's step has put there itself.
+static bool is_product(const struct checker *k, const struct nest_operand *o) {
+    const struct fuse_step *s = &k->p->step[k->step];
+    return s->kind == FUSE_MATMUL && o->buffer == s->matmul.c.buffer && o->buf == s->matmul.c.buf;
+}
+
 static bool check_temp(const struct checker *k, const struct nest_operand *o, int64_t low,
                        int64_t high) {
     const struct fuse_temp *t;
@@ -51,7 +57,7 @@ static bool check_temp(const struct checker *k, const struct nest_operand *o, in
         return WRONG(k,
                      "temporary %" PRIu32 " of %" PRId64 " bytes: touches %" PRId64 " to %" PRId64,
                      o->buf, t->bytes, low, high);
-    if (o->out ? k->step < t->first_step : k->step <= t->first_step)
+    if (o->out ? k->step < t->first_step : (k->step <= t->first_step && !is_product(k, o)))
         return WRONG(k, "temporary %" PRIu32 " is %s outside its life", o->buf,
                      o->out ? "written" : "read");
     return k->step <= t->last_step ||
@@ -220,6 +226,22 @@ static bool check_call(const struct checker *k, const struct nest_call *c) {
     return true;
 }
 
+static bool check_follower(const struct checker *k, const struct fuse_step *s) {
+    const struct fuse_matmul *m = &s->matmul;
+    const struct nest *n = &s->nest;
+    int64_t batch = 1, outer = 1;
+    for (int i = 0; i < m->nbatch; i++)
+        batch *= m->batch[i];
+    if (n->mode != NEST_MAP || n->nrow != 1 || n->ncol != 1)
+        return WRONG(k, "a map on a product has rows and columns");
+    for (int i = 0; i < n->nouter; i++)
+        outer *= n->dim[i];
+    if (outer != batch || n->dim[n->nouter] != (m->turned ? m->n : m->m) ||
+        n->dim[n->nouter + 1] != (m->turned ? m->m : m->n))
+        return WRONG(k, "a map on a product covers it");
+    return true;
+}
+
 // ---- memory -------------------------------------------------------------------------------------
 static bool check_memory(struct checker *k) {
     const struct fuse_plan *p = k->p;
@@ -243,10 +265,10 @@ bool fuse_plan_check(const struct ir_graph *g, const struct fuse_plan *p, struct
     for (int i = 0; i < p->nstep; i++) {
         k.step = i;
         const struct fuse_step *s = &p->step[i];
-        bool ok = s->kind == FUSE_MATMUL ? check_matmul(&k, &s->matmul)
-                  : s->kind == FUSE_CALL ? check_call(&k, &s->call)
-                                         : check_loop(&k, s);
-        if (!ok) return false;
+        if (s->kind == FUSE_MATMUL && !check_matmul(&k, &s->matmul)) return false;
+        if (s->kind == FUSE_MATMUL && s->nest.noperand && !check_follower(&k, s)) return false;
+        if (s->kind == FUSE_CALL && !check_call(&k, &s->call)) return false;
+        if ((s->kind == FUSE_LOOP || s->nest.noperand) && !check_loop(&k, s)) return false;
     }
     return check_memory(&k);
 }

@@ -148,7 +148,7 @@ bool cluster_fits(struct fuse_work *w, uint32_t cluster, ir_ref n) {
 
 // ---- merging ------------------------------------------------------------------------------------
 static bool same_space(const struct fuse_cluster *a, const struct fuse_cluster *b) {
-    if (a->matmul || b->matmul || a->nf != b->nf) return false;
+    if (a->matmul || b->matmul || a->product || b->product || a->nf != b->nf) return false;
     if (memcmp(a->dim, b->dim, (size_t)a->nf * sizeof *a->dim)) return false;
     return !a->run || !b->run || (a->x0 == b->x0 && a->x1 == b->x1);
 }

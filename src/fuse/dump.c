@@ -81,11 +81,13 @@ static void put_loop(struct base_vec *o, const struct fuse_step *s) {
     vec_printf(o, " columns) ops=%d", count_ops(&s->seg));
 }
 
-static void put_matmul(struct base_vec *o, const struct fuse_matmul *m) {
+static void put_matmul(struct base_vec *o, const struct fuse_step *s) {
+    const struct fuse_matmul *m = &s->matmul;
     vec_printf(o, "matmul %s ", dtype_name(m->dtype));
     put_list(o, m->batch, m->nbatch, "x");
     vec_printf(o, "%s(%" PRId64 "x%" PRId64 ") @ (%" PRId64 "x%" PRId64 ")", m->nbatch ? " " : "",
                m->m, m->k, m->k, m->n);
+    if (s->nest.noperand) vec_printf(o, " + %d ops", count_ops(&s->seg));
 }
 
 static void put_call(struct base_vec *o, const struct nest_call *c) {
@@ -112,7 +114,7 @@ static void put_step(const struct ir_graph *g, struct base_vec *o, const struct 
                      int number) {
     vec_printf(o, "step %d: ", number);
     if (s->kind == FUSE_MATMUL)
-        put_matmul(o, &s->matmul);
+        put_matmul(o, s);
     else if (s->kind == FUSE_CALL)
         put_call(o, &s->call);
     else
@@ -129,7 +131,6 @@ static void put_step(const struct ir_graph *g, struct base_vec *o, const struct 
         put_operand(o, &s->matmul.a, s->matmul.nbatch + 2, "m.a");
         put_operand(o, &s->matmul.b, s->matmul.nbatch + 2, "m.b");
         put_operand(o, &s->matmul.c, s->matmul.nbatch + 2, "m.c");
-        return;
     }
     if (s->kind == FUSE_CALL) {
         put_arrays(o, &s->call);
@@ -167,6 +168,14 @@ static void json_arrays(struct base_vec *o, const struct nest_call *c, bool out)
     }
 }
 
+static void json_operand(struct base_vec *o, const struct nest_operand *p, const char *kind,
+                         const char **sep) {
+    if (p->buffer == NEST_ROWTMP) return;
+    vec_printf(o, "%s\"%s%" PRIu32 " %s %s\"", *sep, buffer_name[p->buffer], p->buf,
+               dtype_name((weft_dtype)p->dtype), kind);
+    *sep = ",";
+}
+
 static void json_operands(struct base_vec *o, const struct fuse_step *s, bool out) {
     const char *sep = "";
     if (s->kind == FUSE_CALL) {
@@ -175,16 +184,11 @@ static void json_operands(struct base_vec *o, const struct fuse_step *s, bool ou
     }
     const struct fuse_matmul *m = &s->matmul;
     const struct nest_operand *of[3] = {&m->a, &m->b, &m->c};
-    int n = s->kind == FUSE_MATMUL ? 3 : s->nest.noperand;
-    for (int i = 0; i < n; i++) {
-        const struct nest_operand *p = s->kind == FUSE_MATMUL ? of[i] : &s->nest.operand[i];
-        if (p->out != out || p->buffer == NEST_ROWTMP) continue;
-        vec_printf(o, "%s\"%s%" PRIu32 " %s %s\"", sep, buffer_name[p->buffer], p->buf,
-                   dtype_name((weft_dtype)p->dtype),
-                   s->kind == FUSE_MATMUL ? "matrix"
-                   : p->cls == NEST_UNIT  ? "unit"
-                                          : "scalar");
-        sep = ",";
+    for (int i = 0; i < 3 && s->kind == FUSE_MATMUL; i++)
+        if (of[i]->out == out) json_operand(o, of[i], "matrix", &sep);
+    for (int i = 0; i < s->nest.noperand; i++) {
+        const struct nest_operand *p = &s->nest.operand[i];
+        if (p->out == out) json_operand(o, p, p->cls == NEST_UNIT ? "unit" : "scalar", &sep);
     }
 }
 
@@ -210,7 +214,7 @@ static void json_step(struct base_vec *o, const struct fuse_step *s) {
     json_operands(o, s, true);
     vec_printf(
         o, "],\"ops\":%d,\"bytes_read\":%" PRId64 ",\"bytes_written\":%" PRId64 ",\"why\":\"%s\"}",
-        loop ? count_ops(&s->seg) : 1, s->bytes_read, s->bytes_written, s->why);
+        count_ops(&s->seg) + !loop, s->bytes_read, s->bytes_written, s->why);
 }
 
 void fuse_plan_json(const struct ir_graph *g, const struct fuse_plan *p, struct base_vec *o) {

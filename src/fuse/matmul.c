@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Matrix products are steps of their own. Placing: the product's space is its batch axes, then m, n
-// and k; operands are asked for there, views of leaves are read in place through strides, anything
-// else is stored first. Making: the placed product as a fuse_matmul, batch axes that all operands
-// agree on joined to one.
+// Matrix products. Placing: the product's space is its batch axes, then m, n and k; operands are asked
+// for there, views of leaves are read in place through strides, anything else is stored first. A map
+// over the same elements that reads the product is computed in the same step, on each part of the
+// product as it is finished (follow.c); else the product is a step of its own. Making: the placed
+// product as a fuse_matmul, batch axes that all operands agree on joined to one.
 #include "work.h"
 
 // The last two axes of the node are axes a and b of the space, those before are batch axes.
@@ -25,7 +26,7 @@ static const struct fuse_map *matrix_map(struct fuse_work *w, ir_ref product, ir
     return m;
 }
 
-static uint32_t product_cluster(struct fuse_work *w, ir_ref n, const char *why) {
+static uint32_t product_cluster(struct fuse_work *w, ir_ref n, int height, const char *why) {
     int64_t dim[WEFT_MAX_RANK + 3];
     const int64_t *dims = ir_dims(w->g, n);
     ir_ref a = ir_at(w->g, n)->in[0];
@@ -35,7 +36,7 @@ static uint32_t product_cluster(struct fuse_work *w, ir_ref n, const char *why) 
     dim[nf++] = dims[rank - 2];
     dim[nf++] = dims[rank - 1];
     dim[nf++] = ir_dims(w->g, a)[ir_at(w->g, a)->rank - 1];
-    uint32_t c = cluster_new(w, nf, dim, height_above(w, n, UINT32_MAX), why);
+    uint32_t c = cluster_new(w, nf, dim, height, why);
     if (w->failed) return 0;
     cluster_at(w, c)->matmul = true;
     cluster_at(w, c)->node = n;
@@ -64,10 +65,20 @@ uint32_t sink_main(struct fuse_work *w, ir_ref n, const char *why) {
 
 void place_matmul(struct fuse_work *w, ir_ref n) {
     const char *why = w->pins[n] ? "root" : "matmul";
-    uint32_t s = sink_main(w, n, "another root of a matmul");
+    uint32_t s = w->pins[n] ? sink_main(w, n, "another root of a matmul") : 0;
+    uint32_t seen = w->failed ? 0 : matmul_follower(w, n);
+    if (!s && seen && count_pending(w, n) == 1)
+        s = sink_new(w, n, n, NULL, NEST_TEMP, SINK_OPEN);
+    else if (!s)
+        s = sink_temp(w, n);
     if (w->failed) return;
-    uint32_t c = product_cluster(w, n, why);
+    int height = seen ? matmul_attach(w, n, seen) : height_above(w, n, UINT32_MAX);
+    uint32_t c = product_cluster(w, n, height, why);
     if (w->failed) return;
+    if (seen) {
+        cluster_at(w, c)->host = cluster_find(w, value_at(w, seen)->cluster);
+        cluster_at(w, cluster_at(w, c)->host)->product = c;
+    }
     uint32_t home = value_ask(w, c, n, matrix_map(w, n, n, 0, 1), USE_ELEM);
     if (!home) return;
     value_settle(w, home, V_OP);
@@ -113,24 +124,16 @@ static void join_batches(struct fuse_matmul *m) {
     }
 }
 
-void matmul_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s) {
-    const struct fuse_cluster *c = cluster_at(w, cluster);
-    struct fuse_matmul *m = &s->matmul;
-    const struct fuse_sink *to = sink_at(w, w->slot[c->node]);
-    const struct fuse_value *home = value_at(w, to->value);
+// C's memory is set: its type, buffer, offset and strides along the space.
+static void make_product(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_matmul *m) {
+    const struct fuse_value *home = value_at(w, sink_at(w, w->slot[c->node])->value);
     int nb = c->nf - 3;
-    s->kind = FUSE_MATMUL;
     m->dtype = (weft_dtype)ir_at(w->g, c->node)->dtype;
     m->nbatch = nb;
     memcpy(m->batch, c->dim, (size_t)nb * sizeof *m->batch);
     m->m = c->dim[nb];
     m->n = c->dim[nb + 1];
     m->k = c->dim[nb + 2];
-    m->c.dtype = (uint8_t)m->dtype;
-    m->c.out = true;
-    m->c.buffer = to->buffer;
-    m->c.buf = to->buf;
-    sink_address(w, to, home->map, &m->c.offset, m->c.stride);
     m->a = m->b = m->c;
     m->a.out = m->b.out = false;
     if (home->arg[0]) fill_operand(w, value_final(w, home->arg[0]), &m->a);
@@ -141,4 +144,36 @@ void matmul_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s) {
     m->b.stride[nb] = m->b.stride[nb + 1];
     m->b.stride[nb + 1] = t;
     join_batches(m);
+}
+
+void matmul_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s) {
+    const struct fuse_cluster *c = cluster_at(w, cluster);
+    const struct fuse_sink *to = sink_at(w, w->slot[c->node]);
+    struct nest_operand *o = &s->matmul.c;
+    s->kind = FUSE_MATMUL;
+    *o = (struct nest_operand){.dtype = ir_at(w->g, c->node)->dtype,
+                               .out = true,
+                               .buffer = to->buffer,
+                               .buf = to->buf};
+    sink_address(w, to, value_at(w, to->value)->map, &o->offset, o->stride);
+    make_product(w, c, &s->matmul);
+}
+
+void matmul_lead(struct fuse_work *w, uint32_t cluster, struct fuse_step *s) {
+    const struct fuse_cluster *host = cluster_at(w, cluster);
+    const struct fuse_cluster *c = cluster_at(w, host->product);
+    const struct fuse_access *at = host->place;
+    struct nest_operand *o = &s->matmul.c;
+    int axis[WEFT_MAX_RANK], rank = ir_at(w->g, c->node)->rank, f = 0;
+    s->kind = FUSE_MATMUL;
+    *o = at->o;
+    o->dtype = ir_at(w->g, c->node)->dtype;
+    o->out = true;
+    memset(o->stride, 0, sizeof o->stride);
+    matmul_axes(w, host, value_at(w, host->seen)->map, c->node, axis);
+    for (int i = 0; i < rank; i++) { // batch axes of 1 are not in the space, m and n always are
+        if (i < rank - 2 && axis[i] < 0) continue;
+        o->stride[f++] = axis[i] < 0 ? 0 : at->stride[axis[i]];
+    }
+    make_product(w, c, &s->matmul);
 }

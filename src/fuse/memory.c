@@ -28,7 +28,7 @@ static void find_lifetimes(struct fuse_plan *p) {
             touch(p, &s->matmul.b, i);
             touch(p, &s->matmul.c, i);
         }
-        for (int k = 0; s->kind == FUSE_LOOP && k < s->nest.noperand; k++)
+        for (int k = 0; k < s->nest.noperand; k++)
             touch(p, &s->nest.operand[k], i);
     }
 }

@@ -170,7 +170,7 @@ bool home_fits(struct fuse_work *w, ir_ref n, uint32_t value) {
             cluster_find(w, value_at(w, i)->cluster) == c)
             return false;
     const struct fuse_cluster *at = cluster_at(w, c);
-    return !at->matmul && MAX_OF(at->height, height_above(w, n, c)) < at->min_src &&
+    return !at->matmul && !at->product && MAX_OF(at->height, height_above(w, n, c)) < at->min_src &&
            at->weight + 2 * at->pending + 2 <= MAX_WEIGHT;
 }
 
@@ -185,15 +185,18 @@ static bool can_store(struct fuse_work *w, ir_ref n, uint32_t value) {
     return v->kind != V_PENDING || inline_value(w, value, false);
 }
 
-uint32_t sink_temp(struct fuse_work *w, ir_ref n) {
+uint32_t temp_new(struct fuse_work *w, ir_ref n) {
     struct fuse_temp t = {.node = n};
     uint32_t buf = (uint32_t)VEC_LEN(&w->temp, struct fuse_temp);
     t.bytes = ir_elements(w->g, n) * (int64_t)dtype_size((weft_dtype)ir_at(w->g, n)->dtype);
     if (!vec_push(&w->temp, &t, sizeof t)) w->failed = true;
-    return sink_new(w, n, n, NULL, NEST_TEMP, buf);
+    return buf;
+}
+uint32_t sink_temp(struct fuse_work *w, ir_ref n) {
+    return sink_new(w, n, n, NULL, NEST_TEMP, temp_new(w, n));
 }
 
-static int count_pending(struct fuse_work *w, ir_ref n) {
+int count_pending(struct fuse_work *w, ir_ref n) {
     int k = 0;
     for (uint32_t i = w->head[n]; i; i = value_at(w, i)->next)
         k += value_at(w, i)->kind == V_PENDING;

@@ -16,12 +16,16 @@ struct fuse_matmul {
     int64_t batch[WEFT_MAX_RANK];
     int64_t m, n, k;
     struct nest_operand a, b, c; // stride[0..nbatch) batch strides, then row stride, column stride
+    bool turned; // rows of the nest that follows are columns of the product
 };
 
 struct fuse_step {
     enum fuse_kind kind;
-    struct nest nest;            // LOOP
-    struct seg seg;              // LOOP
+    // LOOP; MATMUL: a map over the product's batch axes (all together its outer dims, in order), rows and
+    // columns, computed on each part of the product when it is final: then nest.noperand is not 0. It
+    // reads the product where matmul.c puts it, and may store its last output there.
+    struct nest nest;
+    struct seg seg;
     struct fuse_matmul matmul;   // MATMUL
     struct nest_call call;       // CALL
     int64_t bytes_read, bytes_written; // of memory operands, each counted once

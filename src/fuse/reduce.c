@@ -49,7 +49,9 @@ static bool is_epilogue(struct fuse_work *w, const struct fuse_cluster *c, ir_re
 bool reduce_can_join(struct fuse_work *w, uint32_t index, ir_ref n, const struct fuse_map *m,
                      unsigned use) {
     const struct fuse_cluster *c = cluster_at(w, index);
-    if (use & USE_WHOLE || w->opts->unfused || c->matmul || m->linear || c->nreduce >= MAX_REDUCE) return false;
+    if (use & USE_WHOLE || w->opts->unfused || c->matmul || c->product || m->linear ||
+        c->nreduce >= MAX_REDUCE)
+        return false;
     return joins_space(w, c, n, m, use) || is_epilogue(w, c, n, m);
 }
 

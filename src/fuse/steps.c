@@ -7,24 +7,36 @@ static uint32_t sink_source(struct fuse_work *w, uint32_t sink) {
     return cluster_find(w, value_at(w, sink_at(w, sink)->value)->cluster);
 }
 static uint32_t source_of(struct fuse_work *w, uint32_t value) {
-    return sink_source(w, w->slot[value_at(w, value)->node]);
+    uint32_t c = sink_source(w, w->slot[value_at(w, value)->node]);
+    return cluster_at(w, c)->host ? cluster_at(w, c)->host : c;
+}
+
+// The next step that has to come before step `top`, of those that cluster c reads; UINT32_MAX: none.
+static uint32_t next_source(struct fuse_work *w, uint32_t top, struct fuse_cluster *c) {
+    for (int i = 0; i < 2 && c->join; i++) {
+        uint32_t part = c->part[i] ? sink_source(w, c->part[i]) : top;
+        if (cluster_at(w, part)->host) part = cluster_at(w, part)->host;
+        if (part != top && !cluster_at(w, part)->done) return part;
+    }
+    while (c->scan) {
+        uint32_t at = c->scan;
+        c->scan = value_at(w, at)->link;
+        if (value_at(w, at)->kind != V_LOAD) continue;
+        uint32_t source = source_of(w, at);
+        if (source != top && !cluster_at(w, source)->done) return source;
+    }
+    return UINT32_MAX;
 }
 
 // Depth first from what outputs need, so that a temporary is made shortly before it is read.
 static bool order_from(struct fuse_work *w, uint32_t cluster, struct base_vec *stack) {
     vec_push(stack, &cluster, sizeof cluster);
     while (stack->size && !stack->failed) {
-        uint32_t top = VEC_AT(stack, uint32_t, stack->size / sizeof top - 1), before = UINT32_MAX;
+        uint32_t top = VEC_AT(stack, uint32_t, stack->size / sizeof top - 1);
         struct fuse_cluster *c = cluster_at(w, top);
-        for (int i = 0; i < 2 && c->join && before == UINT32_MAX; i++) {
-            uint32_t part = c->part[i] ? sink_source(w, c->part[i]) : top;
-            if (part != top && !cluster_at(w, part)->done) before = part;
-        }
-        for (; c->scan && before == UINT32_MAX; c->scan = value_at(w, c->scan)->link) {
-            if (value_at(w, c->scan)->kind != V_LOAD) continue;
-            uint32_t source = source_of(w, c->scan);
-            if (!cluster_at(w, source)->done) before = source;
-        }
+        uint32_t before = next_source(w, top, c);
+        if (before == UINT32_MAX && c->product)
+            before = next_source(w, top, cluster_at(w, c->product));
         if (before != UINT32_MAX) {
             vec_push(stack, &before, sizeof before);
             continue;
@@ -46,7 +58,8 @@ bool steps_order(struct fuse_work *w) {
     vec_init(&stack, w->alloc);
     bool ok = true;
     for (uint32_t i = 1; ok && i < n; i++)
-        if (cluster_find(w, i) == i && !cluster_at(w, i)->done) ok = order_from(w, i, &stack);
+        if (cluster_find(w, i) == i && !cluster_at(w, i)->done && !cluster_at(w, i)->host)
+            ok = order_from(w, i, &stack);
     vec_free(&stack);
     return ok;
 }
@@ -82,26 +95,26 @@ static void count_call(struct fuse_step *s) {
     }
 }
 
+static void count_product(struct fuse_step *s) {
+    const struct fuse_matmul *m = &s->matmul;
+    const struct nest_operand *o[3] = {&m->a, &m->b, &m->c};
+    for (int i = 0; i < 3; i++) {
+        int64_t dim[NEST_DIMS], *sum = i < 2 ? &s->bytes_read : &s->bytes_written;
+        memcpy(dim, m->batch, (size_t)m->nbatch * sizeof *dim);
+        dim[m->nbatch] = i == 1 ? m->k : m->m;
+        dim[m->nbatch + 1] = i == 0 ? m->k : m->n;
+        if (m->k || i == 2) *sum += operand_bytes(dim, m->nbatch + 2, o[i]);
+    }
+}
+
 static void count_bytes(struct fuse_step *s) {
-    if (s->kind == FUSE_CALL) {
-        count_call(s);
-        return;
-    }
-    if (s->kind == FUSE_MATMUL) {
-        const struct fuse_matmul *m = &s->matmul;
-        const struct nest_operand *o[3] = {&m->a, &m->b, &m->c};
-        for (int i = 0; i < 3; i++) {
-            int64_t dim[NEST_DIMS], *sum = i < 2 ? &s->bytes_read : &s->bytes_written;
-            memcpy(dim, m->batch, (size_t)m->nbatch * sizeof *dim);
-            dim[m->nbatch] = i == 1 ? m->k : m->m;
-            dim[m->nbatch + 1] = i == 0 ? m->k : m->n;
-            if (m->k || i == 2) *sum += operand_bytes(dim, m->nbatch + 2, o[i]);
-        }
-        return;
-    }
+    if (s->kind == FUSE_CALL) count_call(s);
+    if (s->kind == FUSE_MATMUL) count_product(s);
     for (int i = 0; i < s->nest.noperand; i++) {
         const struct nest_operand *o = &s->nest.operand[i];
-        bool again = false; // an array read plainly and late counts once
+        // the product's memory counts once, and so does an array read plainly and late
+        bool again = s->kind == FUSE_MATMUL && s->matmul.c.buffer == o->buffer &&
+                     s->matmul.c.buf == o->buf;
         for (int k = 0; k < i && o->late; k++)
             again |= s->nest.operand[k].buffer == o->buffer && s->nest.operand[k].buf == o->buf &&
                      !o->out;
@@ -120,11 +133,14 @@ static bool make_step(struct fuse_work *w, uint32_t cluster, struct fuse_step *s
         matmul_make(w, cluster, s);
     else if (!body_make(w, cluster, s))
         return false;
-    int n = 0;
+    if (c->product) matmul_lead(w, cluster, s);
+    int n = 1;
     for (uint32_t i = c->sinks; i; i = sink_at(w, i)->next)
         n++;
     s->made = ARENA_ARRAY(a, ir_ref, n + 1);
     if (!s->made) return false;
+    uint32_t also = c->product ? cluster_at(w, c->product)->sinks : 0;
+    if (also && sink_at(w, also)->buf != SINK_OPEN) s->made[s->nmade++] = sink_at(w, also)->node;
     for (uint32_t i = c->sinks; i; i = sink_at(w, i)->next)
         if (!s->nmade || s->made[s->nmade - 1] != sink_at(w, i)->node)
             s->made[s->nmade++] = sink_at(w, i)->node;

@@ -77,10 +77,18 @@ struct fuse_cluster {
     int nop, weight, pending, nreduce;
     ir_ref node; // matmul: the product, call or join
     uint32_t whole[3], part[2]; // call, join: values of the operands; join: sinks of the parts
+    // A product and the map that is computed on its parts while they are in cache are two clusters and
+    // one step. product: the matmul cluster (0: none), seen: the product as the map's operand; host: of
+    // a matmul cluster, the map. The map takes in no other pass and makes nothing for others from then on.
+    uint32_t product, seen, host;
+    struct fuse_access *place; // of the map: where the product's elements are, along F
     const char *why;
     uint32_t sinks;
     uint32_t scan; // ordering: the next value to look at
 };
+
+// The buf of a product's place that is not chosen yet.
+#define SINK_OPEN UINT32_MAX
 
 // Limits of one body; longer chains are cut. Weight: 2 for an operand in memory, 1 for a constant.
 enum { MAX_OPS = 192, MAX_WEIGHT = 48, MAX_REDUCE = 16, MAX_LOOK = 64 };
@@ -189,9 +197,11 @@ bool reduce_can_join(struct fuse_work *w, uint32_t c, ir_ref n, const struct fus
 // All sinks of n are stored by the value home; values that wait for n will read one of them.
 void place_stores(struct fuse_work *w, ir_ref n, uint32_t home);
 void place_readers(struct fuse_work *w, ir_ref n, uint32_t home); // the second half of it
+uint32_t temp_new(struct fuse_work *w, ir_ref n);
 uint32_t sink_temp(struct fuse_work *w, ir_ref n);
 // The one place of a node that is made as a whole; other sinks of the node are copied from it.
 uint32_t sink_main(struct fuse_work *w, ir_ref n, const char *why);
+int count_pending(struct fuse_work *w, ir_ref n);
 bool sink_serves(struct fuse_work *w, ir_ref n, uint32_t sink);
 int height_above(struct fuse_work *w, ir_ref n, uint32_t but);
 bool home_fits(struct fuse_work *w, ir_ref n, uint32_t value);
@@ -231,12 +241,27 @@ void axes_choose(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_
                  struct fuse_axes *x);
 // Gives temporaries that a map stores the order of axes that its other operands have.
 bool axes_lay_out(struct fuse_work *w, const struct fuse_cluster *c, struct fuse_access *a, int n);
+// The same for the map on a product's parts: outer dims, rows and columns are the product's. axis: of
+// F, for each axis of the product; -1: an extent of 1. Returns whether rows and columns are exchanged.
+bool axes_follow(const struct fuse_cluster *c, const struct fuse_access *a, int n, const int *axis,
+                 struct fuse_axes *x);
 bool body_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s);
 void matmul_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s);
 bool call_make(struct fuse_work *w, uint32_t cluster, struct fuse_step *s);
 bool gather_read(struct fuse_work *w, uint32_t value, struct fuse_access *a); // two accesses
 bool gather_describe(struct fuse_work *w, uint32_t value, struct nest_gather *t);
 void describe_leaf(struct fuse_work *w, const struct fuse_value *v, struct nest_operand *o);
+// The axis of F for each axis of the product, -1 for an extent of 1. False: some element is seen
+// more than once, or not at all.
+bool matmul_axes(struct fuse_work *w, const struct fuse_cluster *c, const struct fuse_map *m,
+                 ir_ref n, int *axis);
+// follow.c: the value by which a map sees the product it will follow, or 0; what that does to the map.
+uint32_t matmul_follower(struct fuse_work *w, ir_ref n);
+int matmul_attach(struct fuse_work *w, ir_ref n, uint32_t seen);
+// Where the product of the map's cluster is written: its own memory, or in place of the last output.
+bool matmul_place(struct fuse_work *w, struct fuse_cluster *c, struct fuse_access *a, int n);
+// Adds the product to the step of its map.
+void matmul_lead(struct fuse_work *w, uint32_t cluster, struct fuse_step *s);
 // ---- roots.c, steps.c, memory.c -----------------------------------------------------------------
 // uses: per node, by how many live nodes and roots it is used.
 void roots_add(struct fuse_work *w, int root, const uint32_t *uses);

@@ -60,7 +60,6 @@ static weft_status copy_reductions(struct rt_program *p, const struct seg *s, st
 
 static weft_status make_loop(struct jit *j, struct rt_program *p, const struct fuse_step *f,
                              struct rt_step *t) {
-    t->kind = RT_LOOP;
     TRY(copy_nest(p, &f->nest, &t->nest));
     TRY(copy_reductions(p, &f->seg, t));
     int elems = 0;
@@ -79,7 +78,7 @@ static void make_matmul(const struct fuse_step *f, struct rt_step *t) {
     const struct fuse_matmul *m = &f->matmul;
     t->kind = RT_MATMUL;
     t->matmul = (struct rt_matmul){.dtype = m->dtype, .nbatch = m->nbatch, .m = m->m, .n = m->n,
-                                   .k = m->k, .a = m->a, .b = m->b, .c = m->c};
+                                   .k = m->k, .a = m->a, .b = m->b, .c = m->c, .turned = m->turned};
     memcpy(t->matmul.batch, m->batch, sizeof t->matmul.batch);
 }
 
@@ -89,12 +88,9 @@ static weft_status make_steps(struct jit *j, struct rt_program *p, const struct 
     for (int i = 0; i < plan->nstep; i++) {
         const struct fuse_step *f = &plan->step[i];
         struct rt_step *t = &p->step[p->nstep++];
-        if (f->kind == FUSE_MATMUL)
-            make_matmul(f, t);
-        else if (f->kind == FUSE_CALL)
-            TRY(make_call(p, f, t));
-        else
-            TRY(make_loop(j, p, f, t));
+        if (f->kind == FUSE_MATMUL) make_matmul(f, t);
+        if (f->kind == FUSE_CALL) TRY(make_call(p, f, t));
+        if (f->kind == FUSE_LOOP || f->nest.noperand) TRY(make_loop(j, p, f, t));
     }
     return WEFT_OK;
 }

@@ -69,7 +69,7 @@ weft_status jit_dump(struct jit *j, const struct fuse_plan *plan, weft_dump_kind
     for (int i = 0; i < plan->nstep; i++) {
         char sentence[256] = "";
         char *text = NULL;
-        if (plan->step[i].kind != FUSE_LOOP) continue;
+        if (!plan->step[i].nest.noperand) continue;
         if (!j->llvm->dump(engine, &plan->step[i].seg,
                            kind == WEFT_DUMP_ASM ? LLVM_DUMP_ASM : LLVM_DUMP_IR, level, &text,
                            sentence, sizeof sentence))

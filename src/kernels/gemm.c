@@ -47,14 +47,18 @@ struct run {
     int64_t first, last;
     bool small;
     unsigned char *scratch;
+    int64_t body;
 };
 
 static void run_products(const struct kern_gemm *g, const struct gemm_plan *p,
                          const struct run *r) {
     struct gemm_plan q = *p;
+    q.body = r->body;
     advance(&q, g, r->first);
     for (int64_t i = r->first; i < r->last; i++, advance(&q, g, 1))
-        if (r->small)
+        if (q.vector)
+            kern_gemm_walk_vector(&q, 0, q.m);
+        else if (r->small)
             kern_gemm_walk_small(&q);
         else
             kern_gemm_walk(&q, r->scratch);
@@ -67,13 +71,13 @@ static void zero_c(const struct kern_gemm *g, int64_t batch) {
     for (int64_t i = 0; i < g->m; i++)
         for (int64_t j = 0; j < g->n; j++)
             memset(c + i * g->c_rs + j * g->c_cs, 0, size);
-    const struct kern_gemm_part all = {batch, 0, g->m, 0, g->n};
+    const struct kern_gemm_part all = {batch, 0, g->m, 0, g->n, 0};
     if (g->done && g->m && g->n) g->done(g->done_ud, &all);
 }
 
 void kern_gemm_run(const struct kern_gemm *g) {
     struct gemm_plan p;
-    struct run all = {0, batches(g), true, g->scratch};
+    struct run all = {0, batches(g), true, g->scratch, 0};
     if (empty(g)) {
         for (int64_t i = 0; i < all.last; i++)
             zero_c(g, i);
@@ -101,7 +105,7 @@ struct batch_team {
 static void batch_body(void *arg, int64_t id) {
     struct batch_team *t = arg;
     const int64_t count = batches(t->g);
-    struct run r = {.small = t->small, .scratch = t->g->scratch};
+    struct run r = {.small = t->small, .scratch = t->g->scratch, .body = id};
     if (t->own) r.scratch += (size_t)id * t->own;
     while ((r.first = atomic_fetch_add(&t->next, t->run)) < count) {
         r.last = MIN_OF(r.first + t->run, count);
@@ -129,6 +133,9 @@ void kern_gemm_parallel(const struct kern_gemm *g, int threads, kern_gemm_for *r
         struct gemm_plan p;
         kern_gemm_plan(&p, g, threads);
         for (int64_t i = 0; i < batches(g); i++, advance(&p, g, 1))
-            kern_gemm_walk_parallel(&p, g->scratch, &crew);
+            if (p.vector)
+                kern_gemm_vector_parallel(&p, &crew);
+            else
+                kern_gemm_walk_parallel(&p, g->scratch, &crew);
     }
 }

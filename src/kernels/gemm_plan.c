@@ -85,6 +85,11 @@ static void start(struct gemm_plan *p, const struct kern_gemm *g) {
         .done = g->done,
         .done_ud = g->done_ud,
     };
+    p->vector = p->ops->gemv && (p->m == 1 || p->n == 1);
+    if (p->vector) {
+        if (p->n != 1) swap_roles(p);
+        return;
+    }
     orient(p);
     // A B that fits well into L2 is read where it is; so is an operand that is used a few times
     // only.
@@ -127,6 +132,7 @@ static void cut_rows(struct gemm_plan *p, int threads) {
 
 void kern_gemm_plan(struct gemm_plan *p, const struct kern_gemm *g, int threads) {
     start(p, g);
+    if (p->vector) return;
     cut_columns(p, threads);
     cut_rows(p, threads);
     p->k_blocks = parts(p->k, KERN_GEMM_KC);
@@ -134,7 +140,7 @@ void kern_gemm_plan(struct gemm_plan *p, const struct kern_gemm *g, int threads)
 
 bool kern_gemm_plan_small(struct gemm_plan *p, const struct kern_gemm *g) {
     start(p, g);
-    return !p->pack_a && !p->pack_b && p->unit_c && p->k <= KERN_GEMM_KC;
+    return !p->vector && !p->pack_a && !p->pack_b && p->unit_c && p->k <= KERN_GEMM_KC;
 }
 
 size_t kern_gemm_plan_bytes(const struct gemm_plan *p, int threads) {

@@ -10,6 +10,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+enum { SMALL_PART_BYTES = 16 << 10 };
+
 // Where a phase lies: rows, columns and k steps of the product.
 struct phase {
     int64_t row, rows, col, cols, k0, kc;
@@ -19,6 +21,7 @@ struct phase {
 // An item of work and its operands. b: packed group or NULL when B is read in place.
 struct item {
     int64_t group, row, rows; // row: from the start of the row chunk
+    int64_t body;
     const unsigned char *a;   // packed row chunk or NULL
     const unsigned char *b;
 };
@@ -155,8 +158,9 @@ static void sweep(const struct gemm_plan *p, const struct phase *f, const struct
 static void report(const struct gemm_plan *p, const struct phase *f, const struct item *it,
                    int64_t row, int64_t rows) {
     const int64_t first = it->group * p->group_cols, cols = MIN_OF(f->cols - first, p->group_cols);
-    struct kern_gemm_part part = {p->batch, row, rows, f->col + first, cols};
-    if (p->swapped) part = (struct kern_gemm_part){p->batch, f->col + first, cols, row, rows};
+    struct kern_gemm_part part = {p->batch, row, rows, f->col + first, cols, it->body};
+    if (p->swapped)
+        part = (struct kern_gemm_part){p->batch, f->col + first, cols, row, rows, it->body};
     p->done(p->done_ud, &part);
 }
 
@@ -176,12 +180,23 @@ static void compute(const struct gemm_plan *p, const struct phase *f, const stru
     }
 }
 
+// Rows of a small product are reported when they are all, or fill half of the first cache.
+static void small_part(const struct gemm_plan *p, int64_t end, int64_t *reported) {
+    const int64_t rows = end - *reported;
+    if (end < p->m && rows * p->n * p->ops->size < SMALL_PART_BYTES) return;
+    struct kern_gemm_part part = {p->batch, *reported, rows, 0, p->n, p->body};
+    if (p->swapped) part = (struct kern_gemm_part){p->batch, 0, p->n, *reported, rows, p->body};
+    p->done(p->done_ud, &part);
+    *reported = end;
+}
+
 // The loops of compute and sweep once more, without what a small product does not need.
 void kern_gemm_walk_small(const struct gemm_plan *p) {
     const struct gemm_ops *ops = p->ops;
     const int64_t size = ops->size, n = p->n;
     struct gemm_tile t = {.k = p->k, .a = p->a, .a_rs = p->a_rs, .a_cs = p->a_cs, .b_rs = p->b_rs};
     t.c_rs = p->c_rs;
+    int64_t reported = 0;
     for (int64_t row = 0, rows; row < p->m; row += rows, t.a += rows * p->a_rs) {
         rows = share(p->m - row, ops->mr);
         gemm_tile_fn *const *whole = ops->tiles + (ops->mr + rows - 1) * ops->nv - 1;
@@ -196,9 +211,7 @@ void kern_gemm_walk_small(const struct gemm_plan *p) {
             t.b += width * size;
             t.c += width * size;
         }
-        const struct kern_gemm_part done = {p->batch, row, rows, 0, n};
-        const struct kern_gemm_part turned = {p->batch, 0, n, row, rows};
-        if (p->done) p->done(p->done_ud, p->swapped ? &turned : &done);
+        if (p->done) small_part(p, row + rows, &reported);
     }
 }
 
@@ -218,7 +231,7 @@ void kern_gemm_walk(const struct gemm_plan *p, unsigned char *scratch) {
     const int64_t count = phases(p);
     for (int64_t i = 0; i < count; i++) {
         const struct phase f = phase_at(p, i);
-        struct item it = {.rows = f.rows, .a = p->pack_a ? a : NULL, .b = p->pack_b ? b : NULL};
+        struct item it = {.rows = f.rows, .body = p->body, .a = p->pack_a ? a : NULL, .b = p->pack_b ? b : NULL};
         for (; it.group * p->group_cols < f.cols; it.group++) {
             if (p->pack_b) pack_group(p, &f, b, it.group);
             if (p->pack_a && it.group == 0)
@@ -312,7 +325,7 @@ static void body(void *arg, int64_t id) {
         h.phase = i;
         h.group = -1;
         for (int64_t s = 0; s < p->groups; s++) {
-            struct item it = {.a = p->pack_a ? a : NULL, .b = p->pack_b ? h.b : NULL};
+            struct item it = {.body = id, .a = p->pack_a ? a : NULL, .b = p->pack_b ? h.b : NULL};
             it.group = (s + id * p->groups / t->threads) % p->groups;
             work_group(t, &f, &h, &it);
         }

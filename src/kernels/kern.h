@@ -74,13 +74,18 @@ void kern_spread(size_t size, void *to, const void *from, int64_t n);
 // ---- matrix product -------------------------------------------------------------------------------------
 // C[m,n] = A[m,k] B[k,n] for every dtype; strides in bytes, any sign, any alignment, 0 allowed for A and
 // B. C is written, never read, and must not overlap A, B or itself. k = 0 gives zeros.
-// The order of accumulation depends on k alone. Floats: k is cut at multiples of KERN_GEMM_KC; a block is
-// one FMA chain fma(a[k], b[k], sum) in increasing k that starts from +0; block sums are added in order.
-// So 0 * NaN is NaN, a zero result is +0 unless rounding made it -0, and any partition of C into calls,
-// any layout, thread count and instruction set gives the same bits. Integers wrap; bool: or of and.
+// The order of accumulation depends on k, and on whether C has one row or column, alone. Floats: k is cut
+// at multiples of KERN_GEMM_KC; a block is one FMA chain fma(a[k], b[k], sum) in increasing k that starts
+// from +0; block sums are added in order. When m or n is 1: k is cut at multiples of KERN_GEMV_KC; in a
+// block, lane l of L (8 of f64, 16 of f32) is such a chain over k = l, l + L, ...; lanes fold by halves
+// (l and l + L/2, ...); block sums are added in order. So 0 * NaN is NaN, a zero result is +0 unless
+// rounding made it -0, and any partition of C into matrices, any layout, thread count and instruction set
+// gives the same bits. Integers wrap; bool: or of and.
 #define KERN_GEMM_KC 256
-// A finished part of C, in rows and columns of C as the caller sees it.
-struct kern_gemm_part { int64_t batch, row, rows, col, cols; };
+#define KERN_GEMV_KC 2048
+// A finished part of C, in rows and columns of C as the caller sees it; body: which of the calls of a
+// kern_gemm_for finished it, 0 on one thread. No two parts of one body are given at once.
+struct kern_gemm_part { int64_t batch, row, rows, col, cols, body; };
 struct kern_gemm {
     weft_dtype dtype;
     enum kern_isa isa;

@@ -25,11 +25,10 @@ static void mark_step(const struct rt_step *t, int step, struct marks *m) {
         mark_operand(&t->matmul.a, false, step, m);
         mark_operand(&t->matmul.b, false, step, m);
         mark_operand(&t->matmul.c, true, step, m);
-        return;
     }
     for (int k = 0; t->kind == RT_CALL && k < t->call.nin + t->call.nout; k++)
         if (!t->call.array[k].absent) mark_operand(&t->call.array[k].o, k >= t->call.nin, step, m);
-    for (int k = 0; t->kind == RT_LOOP && k < t->nest.noperand; k++)
+    for (int k = 0; k < t->nest.noperand; k++)
         mark_operand(&t->nest.operand[k], t->nest.operand[k].out, step, m);
 }
 

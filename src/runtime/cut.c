@@ -249,6 +249,7 @@ weft_status rt_walk_cut(struct rt_walk *w, const struct rt_step *t, const struct
     w->at_place = carve(&c, w->noperand, sizeof(char *));
     w->ptr_place = carve(&c, w->noperand, sizeof(void *));
     w->state_place = carve(&c, w->nreduce, sizeof(void *));
+    if (t->kind == RT_MATMUL) w->walker_place = carve(&c, 1, sizeof(struct walker));
     for (int k = 0; k < w->noperand; k++)
         place_operand(w, &c, k);
     place_states(w, &c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A matrix-product step. In: operands with batch strides; out: every product of the batch, through
-// the kernels. Batch dims that all three operands step through with one stride become one, which
+// A matrix-product step. In: operands with batch strides, perhaps a map to follow; out: every product
+// of the batch, through the kernels, and the map on each part as soon as the kernels have finished it,
+// by the thread that did, in the first or second cache. Batch dims that all three operands step through with one stride become one, which
 // the kernels take as a whole and share among threads; dims beyond that are looped over here. The
 // bits of a product depend on k alone (kern.h), so neither the cut nor the number of threads shows.
 #include <assert.h>
@@ -60,6 +61,13 @@ static int threads_for(const struct kern_gemm *g, int most) {
     return MIN_OF(kern_gemm_threads(g, most), most);
 }
 
+int rt_matmul_threads(const struct rt_matmul *m, const struct rt_env *env, int most) {
+    struct batches x;
+    join_batches(m, &x);
+    const struct kern_gemm g = describe(m, &x, env->isa);
+    return threads_for(&g, most);
+}
+
 // Scratch of a run with at most so many threads; -1 when it cannot be expressed.
 int64_t rt_matmul_bytes(const struct rt_matmul *m, const struct rt_env *env, int threads) {
     struct batches x;
@@ -94,7 +102,36 @@ static char *operand_at(const struct rt_run *run, const struct nest_operand *o) 
     return (char *)((uintptr_t)rt_operand_base(run, o->buffer, o->buf) + (uintptr_t)offset);
 }
 
-void rt_matmul_run(const struct rt_run *run, const struct rt_matmul *m) {
+// ---- the map that follows -----------------------------------------------------------------------
+struct follower {
+    struct step_run step;
+    int64_t first; // product of the batch that the kernels' first one is
+    bool turned;
+};
+
+static struct walker *walker_of(const struct step_run *s, int64_t body) {
+    uint8_t *scratch = s->run->scratch + s->run->scratch_bytes * body;
+    return (struct walker *)(void *)(scratch + s->walk->walker_place);
+}
+
+static void follow(void *ud, const struct kern_gemm_part *p) {
+    const struct follower *f = ud;
+    struct walker *k = walker_of(&f->step, p->body);
+    struct block b = {p->row, p->rows, p->col, p->cols};
+    if (f->turned) b = (struct block){p->col, p->cols, p->row, p->rows};
+    rt_walker_seek(k, f->first + p->batch);
+    rt_walker_block(k, &b);
+}
+
+static void open_follower(const struct rt_run *run, const struct rt_step *t, int threads,
+                          struct follower *f) {
+    *f = (struct follower){.step = rt_step_open(run, t), .turned = t->matmul.turned};
+    for (int i = 0; i < threads; i++)
+        rt_walker_open(walker_of(&f->step, i), &f->step, i);
+}
+
+void rt_matmul_run(const struct rt_run *run, const struct rt_step *t) {
+    const struct rt_matmul *m = &t->matmul;
     struct batches x;
     join_batches(m, &x);
     struct kern_gemm g = describe(m, &x, run->env->isa);
@@ -105,6 +142,12 @@ void rt_matmul_run(const struct rt_run *run, const struct rt_matmul *m) {
         loops *= x.dim[d];
     if (loops == 0) return;
     loops /= g.batch;
+    struct follower f;
+    if (t->walk) {
+        open_follower(run, t, l.threads, &f);
+        g.done = follow;
+        g.done_ud = &f;
+    }
     for (int64_t i = 0; i < loops; i++) {
         int64_t rest = i, a = 0, b = 0, c = 0;
         for (int d = x.n - 2; d >= 0; d--) {
@@ -117,6 +160,7 @@ void rt_matmul_run(const struct rt_run *run, const struct rt_matmul *m) {
         g.a = operand_at(run, &m->a) + a;
         g.b = operand_at(run, &m->b) + b;
         g.c = operand_at(run, &m->c) + c;
+        f.first = i * g.batch;
         if (l.threads > 1)
             kern_gemm_parallel(&g, l.threads, lend, &l);
         else

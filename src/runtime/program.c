@@ -63,16 +63,19 @@ static int most_threads(const struct rt_env *env) {
 
 static void add_needs(const struct rt_step *t, const struct rt_env *env, int threads,
                       struct rt_needs *n) {
+    const struct rt_walk *w = t->walk;
+    if (w)
+        n->scratch_bytes =
+            MAX_OF(n->scratch_bytes, w->thread_bytes + (int64_t)t->code->interp_scratch);
     if (t->kind == RT_MATMUL) {
         n->shared_bytes = MAX_OF(n->shared_bytes, rt_matmul_bytes(&t->matmul, env, threads));
+        if (w) n->threads = MAX_OF(n->threads, rt_matmul_threads(&t->matmul, env, threads));
         return;
     }
     if (t->kind == RT_CALL) {
         n->shared_bytes = MAX_OF(n->shared_bytes, rt_call_bytes(&t->call, env, threads));
         return;
     }
-    const struct rt_walk *w = t->walk;
-    n->scratch_bytes = MAX_OF(n->scratch_bytes, w->thread_bytes + (int64_t)t->code->interp_scratch);
     if (threads == 1) return;
     n->threads = (int)MAX_OF((int64_t)n->threads, MIN_OF(w->nchunk, (int64_t)threads));
     if (w->pieces > 1) n->shared_bytes = MAX_OF(n->shared_bytes, w->piece_bytes * w->nchunk);
@@ -88,7 +91,7 @@ static struct rt_needs needs_of(const struct rt_program *p, const struct rt_env 
 weft_status rt_program_finish(struct rt_program *p, const struct rt_env *env) {
     for (int i = 0; i < p->nstep; i++) {
         struct rt_step *t = &p->step[i];
-        if (t->kind == RT_LOOP) TRY(finish_loop(p, t, env));
+        if (t->kind == RT_LOOP || t->code) TRY(finish_loop(p, t, env));
         if (t->kind == RT_MATMUL && rt_matmul_bytes(&t->matmul, env, env->threads) < 0)
             return WEFT_ESHAPE;
         if (t->kind == RT_CALL && rt_call_bytes(&t->call, env, env->threads) < 0)
@@ -106,8 +109,7 @@ static int64_t native_bytes(const struct rt_program *p) {
     int64_t most = 0;
     for (int i = 0; i < p->nstep; i++) {
         struct rt_code *c = p->step[i].code;
-        if (p->step[i].kind != RT_LOOP || !atomic_load_explicit(&c->native, memory_order_acquire))
-            continue;
+        if (!c || !atomic_load_explicit(&c->native, memory_order_acquire)) continue;
         most = MAX_OF(most, p->step[i].walk->thread_bytes + (int64_t)c->native_scratch);
     }
     return most;
@@ -183,8 +185,12 @@ static weft_status check_guards(const struct rt_run *run) {
     return WEFT_OK;
 }
 
-static weft_status run_loop(struct rt_run *run, const struct rt_step *t) {
-    rt_walk_run(run, t);
+// A loop, or a product and the map on it.
+static weft_status run_step(struct rt_run *run, const struct rt_step *t) {
+    if (t->kind == RT_MATMUL)
+        rt_matmul_run(run, t);
+    else
+        rt_walk_run(run, t);
     if (!t->nest.ngather || !atomic_load_explicit(run->misses, memory_order_relaxed)) return WEFT_OK;
     return rt_gather_blame(run, t);
 }
@@ -200,12 +206,10 @@ static weft_status run_steps(struct rt_run *run, const struct layout *l, int64_t
         atomic_store_explicit(&run->guard[i], 0, memory_order_relaxed);
     if (extra) redirect(run, l);
     for (int i = 0; i < p->nstep; i++) {
-        if (p->step[i].kind == RT_MATMUL)
-            rt_matmul_run(run, &p->step[i].matmul);
-        else if (p->step[i].kind == RT_CALL)
+        if (p->step[i].kind == RT_CALL)
             TRY(rt_call_run(run, &p->step[i].call));
         else
-            TRY(run_loop(run, &p->step[i]));
+            TRY(run_step(run, &p->step[i]));
     }
     if (extra) copy_redirected(run);
     return check_guards(run);

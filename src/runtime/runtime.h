@@ -71,9 +71,10 @@ struct rt_matmul {
     int64_t batch[WEFT_MAX_RANK];
     int64_t m, n, k;
     struct nest_operand a, b, c;
+    bool turned;                // rows of the step's nest are the product's columns
 };
 struct rt_step {
-    enum rt_kind kind;
+    enum rt_kind kind;          // MATMUL with code: a map on each part of the product (fuse/plan.h)
     bool whole_rows;            // INNER with several ELEM sections: PARTIAL is not allowed
     struct nest nest;
     int nreduce;

@@ -146,6 +146,15 @@ static void shape_axes(struct shaper *s) {
         take_row(s);
 }
 
+// A product's parts are told in its own rows, columns and products: no axis moves.
+static void shape_product(struct shaper *s) {
+    const struct nest *n = s->nest;
+    add_axes(&s->kept, n, 0, n->nouter);
+    add_axes(&s->row, n, n->nouter, n->nouter + n->nrow);
+    add_axes(&s->col, n, n->nouter + n->nrow, n->ndim);
+    merge(s, &s->kept);
+}
+
 static bool product(const struct axes *x, int64_t *n) {
     *n = 1;
     for (int i = 0; i < x->n; i++)
@@ -228,7 +237,10 @@ weft_status rt_walk_shape(struct base_arena *a, const struct rt_step *t, struct 
     s.stride = ARENA_ARRAY(a, int64_t, (t->nest.noperand + 1) * NEST_DIMS);
     if (!s.stride) return WEFT_ENOMEM;
     copy_strides(&s);
-    shape_axes(&s);
+    if (t->kind == RT_MATMUL)
+        shape_product(&s);
+    else
+        shape_axes(&s);
     w->mode = t->nest.mode;
     w->whole_rows = t->whole_rows;
     const struct axes *group = w->mode == NEST_OUTER ? &s.row : &s.col;

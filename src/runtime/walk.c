@@ -152,7 +152,7 @@ void rt_walker_tile(struct walker *k, const struct block *b, enum tile_mode mode
 
 // ---- many -------------------------------------------------------------------------------------
 
-static void walk_block(struct walker *k, const struct block *b) {
+void rt_walker_block(struct walker *k, const struct block *b) {
     const struct rt_walk *w = k->step->walk;
     if (w->tiled_run) {
         rt_partial_block(k, b);
@@ -179,7 +179,7 @@ static void walk_units(struct walker *k, int64_t begin, int64_t end, int64_t col
     if (w->mode == NEST_OUTER) {
         for (int64_t u = begin; u < end; u++) {
             rt_walker_seek(k, u);
-            walk_block(k, &(struct block){0, w->rows, col, cols});
+            rt_walker_block(k, &(struct block){0, w->rows, col, cols});
         }
         return;
     }
@@ -187,7 +187,7 @@ static void walk_units(struct walker *k, int64_t begin, int64_t end, int64_t col
     while (begin < end) {
         const int64_t rows = MIN_OF(w->rows - row, end - begin);
         rt_walker_seek(k, outer++);
-        walk_block(k, &(struct block){row, rows, col, cols});
+        rt_walker_block(k, &(struct block){row, rows, col, cols});
         begin += rows;
         row = 0;
     }
@@ -221,6 +221,12 @@ static void choose_code(struct step_run *s, struct rt_code *c) {
     atomic_store_explicit(runs, n + 1, memory_order_relaxed);
 }
 
+struct step_run rt_step_open(const struct rt_run *run, const struct rt_step *t) {
+    struct step_run s = {.run = run, .walk = t->walk};
+    choose_code(&s, t->code);
+    return s;
+}
+
 // All of the step in one tile on the operands' own memory: no walker is needed.
 static void run_single(const struct step_run *s) {
     const struct rt_walk *w = s->walk;
@@ -241,13 +247,12 @@ static void run_single(const struct step_run *s) {
 
 void rt_walk_run(const struct rt_run *run, const struct rt_step *t) {
     const struct rt_walk *w = t->walk;
-    struct step_run s = {.run = run, .walk = w};
-    choose_code(&s, t->code);
+    const struct step_run s = rt_step_open(run, t);
     if (is_empty(w)) return;
     if (run->threads > 1 && w->pieces > 1) {
         rt_partial_run(&s);
     } else if (run->threads > 1 && w->nchunk > 1) {
-        rt_parallel(run->env, run->threads, w->nchunk, walk_chunk, &s);
+        rt_parallel(run->env, run->threads, w->nchunk, walk_chunk, (void *)(uintptr_t)&s);
     } else if (w->single) {
         run_single(&s);
     } else {

@@ -73,6 +73,7 @@ struct rt_walk {
     // memory
     int64_t thread_bytes; // scratch of one thread, without the code's
     int64_t at_place, ptr_place, state_place;
+    int64_t walker_place; // of a product's step: a walker is kept from part to part
 };
 
 // shape.c, cut.c: false when sizes overflow or there is no memory
@@ -98,6 +99,7 @@ struct step_run {
     tile_fn *fn;
     const void *form;
 };
+struct step_run rt_step_open(const struct rt_run *run, const struct rt_step *t); // picks the tier
 // One thread inside one step.
 struct walker {
     const struct step_run *step;
@@ -118,6 +120,7 @@ void rt_walker_open(struct walker *k, const struct step_run *s, int worker);
 void rt_walker_seek(struct walker *k, int64_t outer);
 struct block rt_block_of(const struct walk_operand *o, const struct block *b); // late: no rows, ...
 void rt_walker_tile(struct walker *k, const struct block *b, enum tile_mode mode);
+void rt_walker_block(struct walker *k, const struct block *b); // tile by tile
 // partial.c: the block's reduced run tile by tile and its end; and the step cut in pieces
 void rt_partial_block(struct walker *k, const struct block *b);
 void rt_partial_run(const struct step_run *s);
@@ -150,7 +153,8 @@ void rt_place_at(const struct rt_walk *w, const int64_t *stride, int64_t e, stru
 void rt_place_next(const struct rt_walk *w, const int64_t *stride, int64_t n, struct place *p);
 // matmul.c
 int64_t rt_matmul_bytes(const struct rt_matmul *m, const struct rt_env *env, int threads);
-void rt_matmul_run(const struct rt_run *run, const struct rt_matmul *m);
+int rt_matmul_threads(const struct rt_matmul *m, const struct rt_env *env, int most);
+void rt_matmul_run(const struct rt_run *run, const struct rt_step *t);
 void *rt_operand_base(const struct rt_run *run, uint8_t buffer, uint32_t buf);
 
 // ---- overlap ----------------------------------------------------------------------------------

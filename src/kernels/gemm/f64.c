@@ -11,6 +11,10 @@ typedef double elem;
 static inline elem e_add(elem c, elem x) {
     return c + x;
 }
+static inline elem e_mac(elem acc, elem a, elem b) {
+    return __builtin_fma(a, b, acc);
+}
+#include "gemv.h"
 #if defined(KERN_VARIANT_avx2) || defined(KERN_VARIANT_avx512)
 #define ASM_TILES
 #endif

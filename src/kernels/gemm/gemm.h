@@ -44,6 +44,18 @@ struct gemm_spread {
     bool add;
 };
 
+// y = A x, or y = y + A x, for rows of A and one block of k. Strides are in bytes.
+struct gemm_vector {
+    int64_t rows, k; // k: 1 .. KERN_GEMV_KC
+    const unsigned char *a;
+    int64_t a_rs, a_cs;
+    const unsigned char *x;
+    int64_t x_s;
+    unsigned char *y;
+    int64_t y_s;
+    bool add;
+};
+
 // What a tile kernel may assume.
 enum gemm_kind {
     GEMM_PACKED, // A: sliver (a_rs = 1, a_cs = mr elements); B: panel (b_rs = whole vectors)
@@ -60,6 +72,7 @@ struct gemm_ops {
     gemm_tile_fn *const *tiles; // [kind][rows - 1][vectors - 1]
     void (*pack)(const struct gemm_pack *p);
     void (*spread)(const struct gemm_spread *s);
+    void (*gemv)(const struct gemm_vector *v); // floats; else NULL
 };
 
 #define GEMM_DECLARE(isa)                                                                          \

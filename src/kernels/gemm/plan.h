@@ -24,6 +24,7 @@ struct gemm_plan {
     int64_t a_rs, a_cs, b_rs, b_cs, c_rs, c_cs;
     bool swapped;        // row form is the transposed product
     bool unit_c;         // rows of C are contiguous
+    bool vector;         // one column, floats: A x; nothing else below matters
     bool pack_a, pack_b; // otherwise read where they are
     int64_t col_chunk, group_cols, groups;
     int64_t row_chunk, range_rows, ranges;
@@ -31,7 +32,7 @@ struct gemm_plan {
     size_t a_bytes, b_bytes; // one packed row chunk, one packed group
     void (*done)(void *ud, const struct kern_gemm_part *part);
     void *done_ud;
-    int64_t batch; // of the product under way, for done
+    int64_t batch, body; // of the product under way, for done
 };
 
 // The plan of g's first product (sizes not 0) for a team of threads.
@@ -50,6 +51,9 @@ struct gemm_crew {
     kern_gemm_for *run;
     void *ud;
 };
+// A vector plan: rows row .. end - 1; all of it with a team.
+void kern_gemm_walk_vector(const struct gemm_plan *p, int64_t row, int64_t end);
+void kern_gemm_vector_parallel(const struct gemm_plan *p, const struct gemm_crew *crew);
 void kern_gemm_walk_parallel(const struct gemm_plan *p, unsigned char *scratch,
                              const struct gemm_crew *crew);
 

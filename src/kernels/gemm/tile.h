@@ -163,13 +163,16 @@ static void spread(const struct gemm_spread *s) {
         }
 }
 
+#if !defined(GEMV)
+#define GEMV NULL
+#endif
 // clang-format off
 #define LOG2_LANES                                                                                 \
     (LANES == 2 ? 1 : LANES == 4 ? 2 : LANES == 8 ? 3 : LANES == 16 ? 4 : LANES == 32 ? 5 : 6)
 #define LEAVES(table)                                                                              \
     {                                                                                              \
         .size = sizeof(elem), .lanes = LANES, .log2_lanes = LOG2_LANES, .mr = MR, .nv = NV,        \
-        .direct = DIRECT, .tiles = (table), .pack = pack, .spread = spread,                        \
+        .direct = DIRECT, .tiles = (table), .pack = pack, .spread = spread, .gemv = GEMV,          \
     }
 // clang-format on
 const struct gemm_ops PASTE(OPS, KERN_VARIANT) = LEAVES(tiles);

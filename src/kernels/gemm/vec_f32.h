@@ -48,6 +48,9 @@ static inline void v_store(unsigned char *p, vec v) {
 static inline void v_store_part(unsigned char *p, vec v, int n) {
     _mm512_mask_storeu_ps(p, v_mask(n), v);
 }
+static inline vec v_first(int n, vec x, vec y) {
+    return _mm512_mask_mov_ps(y, v_mask(n), x);
+}
 static inline vec v_mac(vec acc, vec a, vec b) {
     return _mm512_fmadd_ps(a, b, acc);
 }
@@ -83,6 +86,9 @@ static inline void v_store(unsigned char *p, vec v) {
 }
 static inline void v_store_part(unsigned char *p, vec v, int n) {
     _mm256_maskstore_ps((void *)p, v_mask(n), v);
+}
+static inline vec v_first(int n, vec x, vec y) {
+    return _mm256_blendv_ps(y, x, _mm256_castsi256_ps(v_mask(n)));
 }
 static inline vec v_mac(vec acc, vec a, vec b) {
     return _mm256_fmadd_ps(a, b, acc);
@@ -121,6 +127,11 @@ static inline void v_store(unsigned char *p, vec v) {
 }
 static inline void v_store_part(unsigned char *p, vec v, int n) {
     memcpy(p, &v, (size_t)n * sizeof(float));
+}
+static inline vec v_first(int n, vec x, vec y) {
+    for (int i = 0; i < n; i++)
+        y[i] = x[i];
+    return y;
 }
 static inline vec v_mac(vec acc, vec a, vec b) {
     return (vec){fmaf(a[0], b[0], acc[0]), fmaf(a[1], b[1], acc[1]), fmaf(a[2], b[2], acc[2]),

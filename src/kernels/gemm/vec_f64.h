@@ -28,6 +28,9 @@ static inline void v_store(unsigned char *p, vec v) {
 static inline void v_store_part(unsigned char *p, vec v, int n) {
     _mm512_mask_storeu_pd(p, v_mask(n), v);
 }
+static inline vec v_first(int n, vec x, vec y) {
+    return _mm512_mask_mov_pd(y, v_mask(n), x);
+}
 static inline vec v_mac(vec acc, vec a, vec b) {
     return _mm512_fmadd_pd(a, b, acc);
 }
@@ -85,6 +88,9 @@ static inline void v_store(unsigned char *p, vec v) {
 static inline void v_store_part(unsigned char *p, vec v, int n) {
     _mm256_maskstore_pd((void *)p, v_mask(n), v);
 }
+static inline vec v_first(int n, vec x, vec y) {
+    return _mm256_blendv_pd(y, x, _mm256_castsi256_pd(v_mask(n)));
+}
 static inline vec v_mac(vec acc, vec a, vec b) {
     return _mm256_fmadd_pd(a, b, acc);
 }
@@ -136,6 +142,11 @@ static inline void v_store(unsigned char *p, vec v) {
 }
 static inline void v_store_part(unsigned char *p, vec v, int n) {
     memcpy(p, &v, (size_t)n * sizeof(double));
+}
+static inline vec v_first(int n, vec x, vec y) {
+    for (int i = 0; i < n; i++)
+        y[i] = x[i];
+    return y;
 }
 static inline vec v_mac(vec acc, vec a, vec b) {
     return (vec){fma(a[0], b[0], acc[0]), fma(a[1], b[1], acc[1])};
