@@ -19,6 +19,7 @@ typedef void scalar_fn(const void *a, const void *b, const void *c, void *out);
 #define RES_WHERE(T) T
 #define RES_LOGIC(T) T
 #define RES_CAST(T) T
+#define RES_WORD(T) T
 #define RES_COMPARE(T) uint8_t
 #define RES_PRED(T) uint8_t
 #define COND_ARITH(T) T
@@ -29,6 +30,7 @@ typedef void scalar_fn(const void *a, const void *b, const void *c, void *out);
 #define COND_WHERE(T) uint8_t
 #define COND_LOGIC(T) T
 #define COND_CAST(T) T
+#define COND_WORD(T) T
 #define COND_COMPARE(T) T
 #define COND_PRED(T) T
 
@@ -103,7 +105,8 @@ enum model_rule {
     MR_PRED,
     MR_KEEP,
     MR_WHERE,
-    MR_CAST
+    MR_CAST,
+    MR_WORD
 };
 static const struct {
     const char *name;

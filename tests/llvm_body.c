@@ -108,6 +108,7 @@ bool body_defined(enum ir_op op, weft_dtype in) {
 #define REF_TO_KEEP(e) r = (T)(e)
 #define REF_TO_WHERE(e) r = (T)(e)
 #define REF_TO_CAST(e) r = (T)(e)
+#define REF_TO_WORD(e) r = (T)(e)
 #define REF_TO_COMPARE(e) to_bool = true, truth = (uint8_t)(e)
 #define REF_TO_LOGIC(e) to_bool = true, truth = (uint8_t)(e)
 #define REF_TO_PRED(e) to_bool = true, truth = (uint8_t)(e)

@@ -32,6 +32,7 @@ struct op {
 #define ROW_PRED(arity, name) {#name, arity, FN_##arity(name)},
 #define ROW_KEEP(arity, name) {#name, arity, FN_##arity(name)},
 #define ROW_WHERE(arity, name) {#name, arity, FN_##arity(name)},
+#define ROW_WORD(arity, name) {#name, arity, FN_##arity(name)},
 #define ROW_CAST(arity, name)
 static const struct op ops[] = {
 #define MAP(name, arity, rule, ...) ROW_##rule(arity, name)

@@ -65,6 +65,7 @@ struct op {
 #define ROW_PRED ROW
 #define ROW_KEEP ROW
 #define ROW_WHERE ROW
+#define ROW_WORD(name, arity, rule, boolean) ROW(name, arity, SHIFT, boolean)
 #define ROW_CAST(name, arity, rule, boolean)
 static const struct op ops[] = {
 #define MAP(name, arity, rule, kernel, flt, integer, boolean, doc)                                 \

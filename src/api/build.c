@@ -44,6 +44,7 @@ static weft_expr *build_map(enum ir_op op, weft_expr *const *x, int n) {
 #define RULE_KEEP(arity, name) BUILD_##arity(name)
 #define RULE_WHERE(arity, name) BUILD_##arity(name)
 #define RULE_CAST(arity, name)
+#define RULE_WORD(arity, name) BUILD_##arity(name)
 #define MAP(name, arity, rule, ...) RULE_##rule(arity, name)
 #include "../ir/ops.def"
 

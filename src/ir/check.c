@@ -50,6 +50,7 @@ static bool class_fits(int rule, weft_dtype t) {
     case RULE_INTS: return !dtype_is_float(t);
     case RULE_SHIFT: return dtype_is_int(t);
     case RULE_LOGIC: return t == WEFT_BOOL;
+    case RULE_WORD: return t == WEFT_U64;
     default: return true;
     }
 }

@@ -66,16 +66,23 @@ static bool settle_bool(struct ir_graph *g, struct meeting *m) {
     case IR_reciprocal:
     case IR_left_shift:
     case IR_right_shift: m->type = WEFT_I8; return true;
-    default: return true;
+    default:
+        if (ir_ops[m->op].rule == RULE_SHIFT) m->type = WEFT_U8;
+        return true;
     }
 }
 
 static bool settle_type(struct ir_graph *g, struct meeting *m) {
     switch (ir_ops[m->op].rule) {
     case RULE_FLOAT:
+        if (m->op == IR_nextafter && dtype_is_half(m->type)) return refuse(g, m, "");
         if (!dtype_is_float(m->type)) m->type = WEFT_F64;
         return true;
     case RULE_LOGIC: m->type = WEFT_BOOL; return true;
+    case RULE_WORD:
+        if (dtype_is_float(m->type)) return refuse(g, m, "; only for bool and integers");
+        m->type = WEFT_U64;
+        return true;
     case RULE_INTS:
     case RULE_SHIFT:
         if (dtype_is_float(m->type)) return refuse(g, m, "; only for bool and integers");

@@ -31,7 +31,10 @@ typedef void kern_map(void *out, const void *a, const void *b, size_t n);
     F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh)                                             \
     F(pow) F(hypot) F(cbrt) F(sigmoid) F(erf) F(erfc)                                              \
     F(gelu_erf) F(gelu_tanh) F(silu) F(softplus)                                                   \
-    F(floor_divide) F(remainder)
+    F(floor_divide) F(remainder)                                                                   \
+    F(logaddexp) F(logaddexp2) F(lgamma) F(tgamma) F(sinc) F(ndtri)                                \
+    F(nextafter) F(scale_by_power) F(frexp_mantissa) F(frexp_power)                                \
+    F(gcd) F(lcm) F(random_word) F(random_half) F(random_below)
 enum kern_family {
 #define F(name) KERN_F_##name,
     KERN_FAMILIES(F)

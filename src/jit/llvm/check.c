@@ -22,6 +22,7 @@ static enum ir_rule rule_of(uint8_t op) {
 #define KEEP RULE_KEEP
 #define WHERE RULE_WHERE
 #define CAST RULE_CAST
+#define WORD RULE_WORD
     static const uint8_t rule[IR_OP__N] = {
 #define MAP(name, arity, rule, ...) [IR_##name] = rule,
 #include "../../ir/ops.def"
@@ -42,6 +43,7 @@ static bool types_fit(const struct seg_op *op) {
     case RULE_LOGIC: return t == WEFT_BOOL && in == WEFT_BOOL;
     case RULE_CAST: return !dtype_is_complex(t) && !dtype_is_complex(in) &&
                            (!(dtype_is_half(t) || dtype_is_half(in)) || gen_half_castable(in, t));
+    case RULE_WORD: return t == WEFT_U64 && in == WEFT_U64;
     default: return t == in;
     }
 }

@@ -205,6 +205,58 @@ static LLVMValueRef low_right_shift(const struct lower *l) {
     return select_of(l, fits, LLVMBuildLShr(l->b, l->x, n, ""), int_k(l, 0));
 }
 
+static LLVMValueRef call3(const struct lower *l, const char *name, LLVMValueRef a, LLVMValueRef b,
+                          LLVMValueRef c) {
+    LLVMValueRef args[3] = {a, b, c};
+    return gen_call(l->g, name, gen_type(l->g, l->in, l->lanes), args, 3);
+}
+static LLVMValueRef low_rotate_left(const struct lower *l) {
+    return call3(l, "llvm.fshl", l->x, l->x, l->y); // the count is taken modulo the width
+}
+static LLVMValueRef low_rotate_right(const struct lower *l) {
+    return call3(l, "llvm.fshr", l->x, l->x, l->y);
+}
+static LLVMValueRef low_popcount(const struct lower *l) { return call1(l, "llvm.ctpop", l->x); }
+static LLVMValueRef count_zeros(const struct lower *l, const char *name) {
+    return call2(l, name, l->x, LLVMConstInt(l->g->i1, 0, 0)); // 0 is defined: the width
+}
+static LLVMValueRef low_leading_zeros(const struct lower *l) { return count_zeros(l, "llvm.ctlz"); }
+static LLVMValueRef low_trailing_zeros(const struct lower *l) {
+    return count_zeros(l, "llvm.cttz");
+}
+static LLVMValueRef low_byte_swap(const struct lower *l) {
+    return dtype_size(l->in) == 1 ? l->x : call1(l, "llvm.bswap", l->x);
+}
+
+// In halves of 32 bits: left to itself, LLVM takes 128-bit vectors apart into scalars.
+static LLVMValueRef mul_hi_64(const struct lower *l) {
+    LLVMBuilderRef b = l->b;
+    LLVMValueRef half = int_k(l, 32), low = int_k(l, 0xffffffff);
+    LLVMValueRef xl = LLVMBuildAnd(b, l->x, low, ""), xh = LLVMBuildLShr(b, l->x, half, "");
+    LLVMValueRef yl = LLVMBuildAnd(b, l->y, low, ""), yh = LLVMBuildLShr(b, l->y, half, "");
+    LLVMValueRef ll = LLVMBuildLShr(b, LLVMBuildMul(b, xl, yl, ""), half, "");
+    LLVMValueRef m = LLVMBuildAdd(b, LLVMBuildMul(b, xh, yl, ""), ll, "");
+    LLVMValueRef n = LLVMBuildAdd(b, LLVMBuildMul(b, xl, yh, ""), LLVMBuildAnd(b, m, low, ""), "");
+    LLVMValueRef r = LLVMBuildAdd(b, LLVMBuildMul(b, xh, yh, ""), LLVMBuildLShr(b, m, half, ""), "");
+    r = LLVMBuildAdd(b, r, LLVMBuildLShr(b, n, half, ""), "");
+    if (!dtype_is_signed(l->in)) return r;
+    LLVMValueRef sx = LLVMBuildAShr(b, l->x, int_k(l, 63), ""), sy = LLVMBuildAShr(b, l->y, int_k(l, 63), "");
+    r = LLVMBuildSub(b, r, LLVMBuildAnd(b, sx, l->y, ""), "");
+    return LLVMBuildSub(b, r, LLVMBuildAnd(b, sy, l->x, ""), "");
+}
+static LLVMValueRef low_mul_hi(const struct lower *l) {
+    if (dtype_size(l->in) == 8) return mul_hi_64(l);
+    bool s = dtype_is_signed(l->in);
+    LLVMTypeRef one = LLVMIntTypeInContext(l->g->ctx, (unsigned)dtype_size(l->in) * 16);
+    LLVMTypeRef wide = l->lanes ? gen_vec(one, l->lanes) : one;
+    LLVMValueRef x = s ? LLVMBuildSExt(l->b, l->x, wide, "") : LLVMBuildZExt(l->b, l->x, wide, "");
+    LLVMValueRef y = s ? LLVMBuildSExt(l->b, l->y, wide, "") : LLVMBuildZExt(l->b, l->y, wide, "");
+    LLVMValueRef bits = LLVMConstInt(one, dtype_size(l->in) * 8, 0);
+    if (l->lanes) bits = gen_all(bits, l->lanes);
+    LLVMValueRef p = LLVMBuildLShr(l->b, LLVMBuildMul(l->b, x, y, ""), bits, "");
+    return LLVMBuildTrunc(l->b, p, gen_type(l->g, l->in, l->lanes), "");
+}
+
 // ---- predicates ---------------------------------------------------------------------------------------------
 static LLVMValueRef always(const struct lower *l, int64_t v) {
     return gen_int(l->g, WEFT_BOOL, l->lanes, v);
