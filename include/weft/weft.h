@@ -243,6 +243,61 @@ WEFT_API weft_expr *weft_scalar(weft_graph *g, weft_dtype t, const void *value);
 /* The logical index along axis, as dtype t, in the given shape: iota(i64,[2,3],1) is 0 1 2 / 0 1 2. */
 WEFT_API weft_expr *weft_iota(weft_graph *g, weft_dtype t, int rank, const int64_t *dims, int axis);
 
+
+/* ---- creation: expressions over iota and literals, made inside the pass that uses them ----------- */
+
+WEFT_API weft_expr *weft_full(weft_graph *g, weft_dtype t, const void *value, int rank,
+                              const int64_t *dims); /* value points at one element */
+WEFT_API weft_expr *weft_zeros(weft_graph *g, weft_dtype t, int rank, const int64_t *dims);
+WEFT_API weft_expr *weft_ones(weft_graph *g, weft_dtype t, int rank, const int64_t *dims);
+/* [rows, cols], ones where column = row + k. */
+WEFT_API weft_expr *weft_eye(weft_graph *g, weft_dtype t, int64_t rows, int64_t cols, int64_t k);
+/* start + i step below stop (above, for a negative step). Integer types: whole numbers. */
+WEFT_API weft_expr *weft_arange(weft_graph *g, weft_dtype t, double start, double stop, double step);
+/* n numbers from start to stop; endpoint: the last is stop. The bits of NumPy in f64; other types are
+ * rounded from it (integers down). */
+typedef struct weft_space {
+    double start, stop;
+    int64_t n;
+    bool endpoint;
+} weft_space;
+WEFT_API weft_expr *weft_linspace(weft_graph *g, weft_dtype t, weft_space s);
+WEFT_API weft_expr *weft_logspace(weft_graph *g, weft_dtype t, weft_space s, double base);
+WEFT_API weft_expr *weft_geomspace(weft_graph *g, weft_dtype t, weft_space s);
+/* x on and below (above) diagonal k of its last two axes, 0 elsewhere. */
+WEFT_API weft_expr *weft_tril(weft_expr *x, int64_t k);
+WEFT_API weft_expr *weft_triu(weft_expr *x, int64_t k);
+
+/* ---- random numbers -------------------------------------------------------------------------------
+ * Element i (row-major) of an array is a function of key and offset + i alone: Philox4x32-10 (Salmon,
+ * Moraes, Dror, Shaw, SC 2011) with the counter (offset + i) / w and word (offset + i) % w of its block,
+ * w = 2 words of 64 bits for 8-byte types and integers(), 4 of 32 bits for others. So a stream is the
+ * same at any thread count, in any pieces (advance offset) and in both tiers. */
+typedef struct weft_stream {
+    uint64_t key, offset;
+} weft_stream;
+WEFT_API weft_expr *weft_random_bits(weft_graph *g, weft_stream s, weft_dtype t, int rank,
+                                     const int64_t *dims); /* bool and integers */
+/* [0, 1): the upper 53 (f32: 24, f16: 11, bf16: 8) bits over 2^53 (2^24, ...). */
+WEFT_API weft_expr *weft_random_uniform(weft_graph *g, weft_stream s, weft_dtype t, int rank,
+                                        const int64_t *dims);
+/* Mean 0, variance 1: the inverse distribution function (ndtri) of 63 (31) bits, the last bit as sign;
+ * tails reach 9.1 (6.3) standard deviations. */
+WEFT_API weft_expr *weft_random_normal(weft_graph *g, weft_stream s, weft_dtype t, int rank,
+                                       const int64_t *dims);
+/* low <= value < high without bias: Lemire's multiplication; an element that is rejected draws again from
+ * Philox under its own bits, so that elements stay independent of each other. */
+typedef struct weft_bounds {
+    int64_t low, high;
+} weft_bounds;
+WEFT_API weft_expr *weft_random_integers(weft_graph *g, weft_stream s, weft_bounds b, weft_dtype t,
+                                         int rank, const int64_t *dims);
+/* What these are made of, for positions and keys of any kind; integers are taken as u64, results are
+ * u64: words of 64 and 32 bits, and the number below b that 64 random bits a choose. */
+WEFT_API weft_expr *weft_random_word(weft_expr *at, weft_expr *key);
+WEFT_API weft_expr *weft_random_half(weft_expr *at, weft_expr *key);
+WEFT_API weft_expr *weft_random_below(weft_expr *a, weft_expr *b);
+
 /* What an expression is. rank/dims of NULL: 0 and NULL. A literal reports its stand-alone type. */
 WEFT_API weft_dtype weft_expr_dtype(const weft_expr *x);
 WEFT_API int weft_expr_rank(const weft_expr *x);
@@ -304,6 +359,44 @@ WEFT_API weft_expr *weft_atanh(weft_expr *x);
 WEFT_API weft_expr *weft_cbrt(weft_expr *x);
 WEFT_API weft_expr *weft_sigmoid(weft_expr *x); /* 1 / (1 + exp(-x)) */
 WEFT_API weft_expr *weft_erf(weft_expr *x);
+WEFT_API weft_expr *weft_erfc(weft_expr *x);
+WEFT_API weft_expr *weft_silu(weft_expr *x);        /* x sigmoid(x) */
+WEFT_API weft_expr *weft_softplus(weft_expr *x);    /* log(1 + exp(x)) */
+WEFT_API weft_expr *weft_log_sigmoid(weft_expr *x); /* -softplus(-x) */
+WEFT_API weft_expr *weft_gelu_erf(weft_expr *x);    /* x Phi(x), Phi the normal distribution */
+WEFT_API weft_expr *weft_gelu_tanh(weft_expr *x);   /* its tanh approximation */
+WEFT_API weft_expr *weft_relu(weft_expr *x);        /* maximum(x, 0) */
+WEFT_API weft_expr *weft_leaky_relu(weft_expr *x, double slope); /* x > 0 ? x : slope x */
+WEFT_API weft_expr *weft_logaddexp(weft_expr *a, weft_expr *b);  /* log(exp(a) + exp(b)) */
+WEFT_API weft_expr *weft_logaddexp2(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_lgamma(weft_expr *x); /* log |gamma(x)| */
+WEFT_API weft_expr *weft_tgamma(weft_expr *x); /* NaN at the negative whole numbers */
+WEFT_API weft_expr *weft_sinc(weft_expr *x);   /* sin(pi x) / (pi x), NumPy's */
+WEFT_API weft_expr *weft_ndtri(weft_expr *p);  /* the x with Phi(x) = p */
+WEFT_API weft_expr *weft_deg2rad(weft_expr *x);
+WEFT_API weft_expr *weft_rad2deg(weft_expr *x);
+WEFT_API weft_expr *weft_positive(weft_expr *x); /* x; bool: WEFT_EDTYPE */
+WEFT_API weft_expr *weft_rint(weft_expr *x);     /* round with a float result */
+WEFT_API weft_expr *weft_nextafter(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_ldexp(weft_expr *x, weft_expr *n); /* x 2^n, n integers; x's type */
+/* x = m 2^e, 1/2 <= |m| < 1; 0, inf and NaN are their own m, with e = 0. e is i32, or in
+ * frexp_power a number of x's type. */
+WEFT_API weft_expr *weft_frexp_mantissa(weft_expr *x);
+WEFT_API weft_expr *weft_frexp_exponent(weft_expr *x);
+WEFT_API weft_expr *weft_frexp_power(weft_expr *x);
+WEFT_API weft_expr *weft_scale_by_power(weft_expr *x, weft_expr *n); /* ldexp with n of x's type */
+WEFT_API weft_expr *weft_heaviside(weft_expr *x, weft_expr *at_zero);
+WEFT_API weft_expr *weft_lerp(weft_expr *a, weft_expr *b, weft_expr *t); /* a at 0, b at 1, exactly */
+WEFT_API weft_expr *weft_fmod(weft_expr *a, weft_expr *b);        /* C's: sign of a; x%0 is 0 */
+WEFT_API weft_expr *weft_float_power(weft_expr *a, weft_expr *b); /* in f64 */
+/* |a - b| <= absolute + relative |b|, infinities when equal; two NaN if equal_nan. */
+WEFT_API weft_expr *weft_isclose(weft_expr *a, weft_expr *b, double relative, double absolute,
+                                 bool equal_nan);
+/* Other numbers in place of NaN, inf and -inf; INFINITY and -INFINITY there stand for the largest
+ * and least finite number of the type. Integers stay. */
+WEFT_API weft_expr *weft_nan_to_num(weft_expr *x, double nan, double inf, double minus_inf);
+/* Both in one pass; the quotient is returned, *rest is the remainder. */
+WEFT_API weft_expr *weft_divmod(weft_expr *a, weft_expr *b, weft_expr **rest);
 
 WEFT_API weft_expr *weft_equal(weft_expr *a, weft_expr *b); /* comparisons give bool */
 WEFT_API weft_expr *weft_not_equal(weft_expr *a, weft_expr *b);
@@ -321,6 +414,25 @@ WEFT_API weft_expr *weft_bitwise_xor(weft_expr *a, weft_expr *b);
 WEFT_API weft_expr *weft_bitwise_not(weft_expr *x);              /* bool: logical not */
 WEFT_API weft_expr *weft_left_shift(weft_expr *a, weft_expr *b); /* bad counts give 0 */
 WEFT_API weft_expr *weft_right_shift(weft_expr *a, weft_expr *b); /* bad counts: 0, or -1 for a < 0 */
+WEFT_API weft_expr *weft_rotate_left(weft_expr *a, weft_expr *b); /* counts modulo the width */
+WEFT_API weft_expr *weft_rotate_right(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_mul_hi(weft_expr *a, weft_expr *b); /* high half of the double-width product */
+WEFT_API weft_expr *weft_popcount(weft_expr *x);      /* ones in two's complement; x's type */
+WEFT_API weft_expr *weft_bitwise_count(weft_expr *x); /* ones of |x|, NumPy's; u8 */
+WEFT_API weft_expr *weft_leading_zeros(weft_expr *x); /* of 0 the width */
+WEFT_API weft_expr *weft_trailing_zeros(weft_expr *x);
+WEFT_API weft_expr *weft_byte_swap(weft_expr *x);
+WEFT_API weft_expr *weft_gcd(weft_expr *a, weft_expr *b); /* of absolute values; gcd(0, 0) is 0 */
+WEFT_API weft_expr *weft_lcm(weft_expr *a, weft_expr *b); /* wraps */
+/* Whether the exact result does not fit the type in which integers a and b meet; bool. */
+WEFT_API weft_expr *weft_add_overflows(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_sub_overflows(weft_expr *a, weft_expr *b);
+WEFT_API weft_expr *weft_mul_overflows(weft_expr *a, weft_expr *b);
+/* a + b + (carry != 0) of unsigned integers; *carry_out is the bool that goes on to the next digit. */
+WEFT_API weft_expr *weft_add_carry(weft_expr *a, weft_expr *b, weft_expr *carry,
+                                   weft_expr **carry_out);
+WEFT_API weft_expr *weft_isposinf(weft_expr *x);
+WEFT_API weft_expr *weft_isneginf(weft_expr *x);
 WEFT_API weft_expr *weft_isnan(weft_expr *x);
 WEFT_API weft_expr *weft_isinf(weft_expr *x);
 WEFT_API weft_expr *weft_isfinite(weft_expr *x);
@@ -382,6 +494,18 @@ WEFT_API weft_expr *weft_count_nonzero(weft_expr *x, const weft_reduce *r); /* i
  * axis or all. NAN_SKIP of an all-NaN slice is WEFT_ENAN at evaluation. */
 WEFT_API weft_expr *weft_argmin(weft_expr *x, const weft_reduce *r);
 WEFT_API weft_expr *weft_argmax(weft_expr *x, const weft_reduce *r);
+
+/* Made of reductions; one pass over rows along the last axis. Floats; integers as f64. */
+WEFT_API weft_expr *weft_softmax(weft_expr *x, int axis);
+WEFT_API weft_expr *weft_log_softmax(weft_expr *x, int axis);
+WEFT_API weft_expr *weft_logsumexp(weft_expr *x, const weft_reduce *r);
+WEFT_API weft_expr *weft_ptp(weft_expr *x, const weft_reduce *r); /* max - min */
+/* (sum |x|^order)^(1/order); INFINITY: max |x|; -INFINITY: min |x|; 0: how many are not 0. */
+WEFT_API weft_expr *weft_norm(weft_expr *x, double order, const weft_reduce *r);
+/* x[i+1] - x[i] along axis, n times; bool: whether they differ. */
+WEFT_API weft_expr *weft_diff(weft_expr *x, int n, int axis);
+/* The trapezoid rule along axis. x: the places (1-d or broadcasting with y), or NULL: dx apart. */
+WEFT_API weft_expr *weft_trapezoid(weft_expr *y, weft_expr *x, double dx, int axis);
 
 /* NumPy's matmul: 1-d operands are vectors, leading axes broadcast. Any strides. */
 WEFT_API weft_expr *weft_matmul(weft_expr *a, weft_expr *b);

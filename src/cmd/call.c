@@ -11,7 +11,8 @@ static const char *const keywords[K__N] = {
 #undef K
 };
 static const struct rows *const tables[] = {&call_maps, &call_reductions, &call_views,
-                                           &call_indexing, &call_linalg};
+                                           &call_indexing, &call_linalg, &call_creations,
+                                           &call_compositions};
 
 // ---- what arguments are read as ---------------------------------------------------------------
 bool call_has(const struct call *c, enum keyword k) {
@@ -29,6 +30,15 @@ bool call_built(struct parser *p, struct call *c, weft_expr *x, struct value *ou
 bool call_dtype(struct parser *p, const struct value *v, weft_dtype *t) {
     if (v->kind != V_DTYPE) return parse_fail(p, v->at, "a type should be here, such as f32");
     *t = v->dtype;
+    return true;
+}
+bool call_number(struct parser *p, const struct value *v, double *out) {
+    if (v->kind == V_INT)
+        *out = v->negative ? -(double)v->u : (double)v->u;
+    else if (v->kind == V_FLOAT)
+        *out = v->f;
+    else
+        return parse_fail(p, v->at, "a number should be here");
     return true;
 }
 bool call_truth(struct parser *p, const struct value *v, bool *t) {

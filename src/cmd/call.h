@@ -16,7 +16,10 @@ enum { CALL_ARGS = WEFT_MAX_RANK + 2 };
         K(AXIS1, axis1) K(AXIS2, axis2) K(SHAPE, shape)                                            \
         K(MODE, mode) K(SIDE, side) K(METHOD, method) K(RIGHT, right) K(VALUE, constant_values) \
         K(LOWER, lower) K(UPPER, upper) K(TRANS, trans) K(UNIT, unit_diagonal) K(WHOLE, full_matrices) \
-        K(LENGTH, n) K(NORM, norm) K(AXES, axes)
+        K(LENGTH, n) K(NORM, norm) K(AXES, axes) \
+        K(SEED, seed) K(NUM, num) K(ENDPOINT, endpoint) K(BASE, base) K(K, k) K(N, n) K(DX, dx)    \
+        K(ORD, ord) K(RTOL, rtol) K(ATOL, atol) K(EQUAL_NAN, equal_nan) K(FILL, nan)               \
+        K(POSINF, posinf) K(NEGINF, neginf) K(SLOPE, slope)
 enum keyword {
 #define K(id, name) K_##id,
     CALL_KEYWORDS(K)
@@ -45,7 +48,8 @@ struct rows {
     size_t n;
 };
 // Every table of names; call.c lists them.
-extern const struct rows call_maps, call_reductions, call_views, call_indexing, call_linalg;
+extern const struct rows call_maps, call_reductions, call_views, call_indexing, call_linalg,
+    call_creations, call_compositions;
 #define CALL(name, run, least, most, kws)                                                          \
     { #name, run, least, most, kws, {.one = NULL }, 0 }
 
@@ -63,6 +67,7 @@ weft_expr *call_expr(struct parser *p, struct call *c, int i); // argument i; NU
 // The result at the place of the call: false when it is NULL.
 bool call_built(struct parser *p, struct call *c, weft_expr *x, struct value *out);
 bool call_dtype(struct parser *p, const struct value *v, weft_dtype *t);
+bool call_number(struct parser *p, const struct value *v, double *out);
 bool call_truth(struct parser *p, const struct value *v, bool *t);
 // None, an axis or a tuple of them, as axes of a reduction
 bool call_axes(struct parser *p, const struct value *v, weft_reduce *r, int axes[WEFT_MAX_RANK]);

@@ -3,16 +3,6 @@
 // nan... names are the plain ones with another default of nan.
 #include "call.h"
 
-static bool read_ddof(struct parser *p, const struct value *v, double *ddof) {
-    if (v->kind == V_INT)
-        *ddof = v->negative ? -(double)v->u : (double)v->u;
-    else if (v->kind == V_FLOAT)
-        *ddof = v->f;
-    else
-        return parse_fail(p, v->at, "ddof must be a number");
-    return true;
-}
-
 static bool run_reduce(struct parser *p, struct call *c, struct value *out) {
     weft_reduce r = {.size = sizeof r, .nan = c->row->nan};
     int axes[WEFT_MAX_RANK];
@@ -24,7 +14,7 @@ static bool run_reduce(struct parser *p, struct call *c, struct value *out) {
     if (!x || (axis && !call_axes(p, axis, &r, axes))) return false;
     if (call_has(c, K_KEEPDIMS) && !call_truth(p, &c->kw[K_KEEPDIMS], &r.keepdims)) return false;
     if (call_has(c, K_COMPENSATED) && !call_truth(p, &c->kw[K_COMPENSATED], &r.compensated)) return false;
-    if (call_has(c, K_DDOF) && !read_ddof(p, &c->kw[K_DDOF], &r.ddof)) return false;
+    if (call_has(c, K_DDOF) && !call_number(p, &c->kw[K_DDOF], &r.ddof)) return false;
     if (call_has(c, K_NAN)) r.nan = (weft_nan)c->kw[K_NAN].u;
     if (!call_given(c, K_DTYPE)) return call_built(p, c, c->row->reduce(x, &r), out);
     if (!call_dtype(p, &c->kw[K_DTYPE], &t)) return false;
@@ -54,6 +44,9 @@ static const struct row rows[] = {
     REDUCE(any, any),
     REDUCE(all, all),
     REDUCE(count_nonzero, count_nonzero),
+    REDUCE(logsumexp, logsumexp),
+    REDUCE(ptp, ptp),
+    REDUCE(count, count_nonzero),
     REDUCE(argmin, argmin),
     REDUCE(argmax, argmax),
     NAN_REDUCE(sum, sum),

@@ -34,7 +34,7 @@ enum ir_class {
 };
 enum ir_rule {
     RULE_NONE, RULE_ARITH, RULE_FLOAT, RULE_INTS, RULE_SHIFT, RULE_COMPARE, RULE_LOGIC, RULE_PRED,
-    RULE_KEEP, RULE_WHERE, RULE_CAST
+    RULE_KEEP, RULE_WHERE, RULE_CAST, RULE_WORD
 };
 struct ir_op_info {
     const char *name; // public name ("add", "sum", "reshape")
@@ -133,6 +133,53 @@ enum ir_reduction {
     IR_ARGMIN, IR_ARGMAX
 };
 ir_ref ir_reduce(struct ir_graph *g, enum ir_reduction what, ir_ref x, const weft_reduce *r);
+// ---- compositions: what weft.h says about the function of the same name (compose.c) -------------------
+struct ir_tolerance { double relative, absolute; bool equal_nan; };
+ir_ref ir_positive(struct ir_graph *g, ir_ref x);
+ir_ref ir_rint(struct ir_graph *g, ir_ref x);
+ir_ref ir_log_sigmoid(struct ir_graph *g, ir_ref x);
+ir_ref ir_relu(struct ir_graph *g, ir_ref x);
+ir_ref ir_leaky_relu(struct ir_graph *g, ir_ref x, double slope);
+ir_ref ir_scaled(struct ir_graph *g, ir_ref x, double factor); // as floating point
+ir_ref ir_heaviside(struct ir_graph *g, ir_ref x, ir_ref at_zero);
+ir_ref ir_lerp(struct ir_graph *g, ir_ref a, ir_ref b, ir_ref t);
+ir_ref ir_float_power(struct ir_graph *g, ir_ref a, ir_ref b);
+ir_ref ir_is_infinity(struct ir_graph *g, ir_ref x, bool negative);
+ir_ref ir_ldexp(struct ir_graph *g, ir_ref x, ir_ref n);
+ir_ref ir_frexp_exponent(struct ir_graph *g, ir_ref x);
+ir_ref ir_isclose(struct ir_graph *g, ir_ref a, ir_ref b, const struct ir_tolerance *t);
+ir_ref ir_nan_to_num(struct ir_graph *g, ir_ref x, const double to[3]); // NaN, inf, -inf
+ir_ref ir_bitwise_count(struct ir_graph *g, ir_ref x);
+ir_ref ir_overflows(struct ir_graph *g, enum ir_op op, ir_ref a, ir_ref b); // IR_add, IR_sub, IR_mul
+ir_ref ir_add_carry(struct ir_graph *g, ir_ref a, ir_ref b, ir_ref carry, ir_ref *carry_out);
+ir_ref ir_divmod(struct ir_graph *g, ir_ref a, ir_ref b, ir_ref *rest);
+ir_ref ir_fmod(struct ir_graph *g, ir_ref a, ir_ref b);
+// ---- creation and random numbers (create.c)
+struct ir_range { double start, stop, step; };
+struct ir_space { double start, stop; int64_t n; bool endpoint; };
+struct ir_stream { uint64_t key, offset; int rank; const int64_t *dims; };
+ir_ref ir_full(struct ir_graph *g, weft_dtype t, const void *value, int rank, const int64_t *dims);
+ir_ref ir_eye(struct ir_graph *g, weft_dtype t, const int64_t dims[2], int64_t k);
+ir_ref ir_arange(struct ir_graph *g, weft_dtype t, const struct ir_range *r);
+ir_ref ir_linspace(struct ir_graph *g, weft_dtype t, const struct ir_space *s);
+ir_ref ir_logspace(struct ir_graph *g, weft_dtype t, const struct ir_space *s, double base);
+ir_ref ir_geomspace(struct ir_graph *g, weft_dtype t, const struct ir_space *s);
+ir_ref ir_triangle(struct ir_graph *g, ir_ref x, int64_t k, bool lower);
+ir_ref ir_random_bits(struct ir_graph *g, weft_dtype t, const struct ir_stream *s);
+ir_ref ir_random_uniform(struct ir_graph *g, weft_dtype t, const struct ir_stream *s);
+ir_ref ir_random_normal(struct ir_graph *g, weft_dtype t, const struct ir_stream *s);
+ir_ref ir_random_integers(struct ir_graph *g, weft_dtype t, const struct ir_stream *s,
+                          const int64_t ends[2]); // from, below
+// ---- made of reductions (norms.c)
+struct ir_steps { double dx; int axis; };
+ir_ref ir_softmax(struct ir_graph *g, ir_ref x, int axis);
+ir_ref ir_log_softmax(struct ir_graph *g, ir_ref x, int axis);
+ir_ref ir_logsumexp(struct ir_graph *g, ir_ref x, const weft_reduce *r);
+ir_ref ir_ptp(struct ir_graph *g, ir_ref x, const weft_reduce *r);
+ir_ref ir_norm(struct ir_graph *g, ir_ref x, double order, const weft_reduce *r);
+ir_ref ir_diff(struct ir_graph *g, ir_ref x, int n, int axis);
+ir_ref ir_trapezoid(struct ir_graph *g, ir_ref y, ir_ref x, const struct ir_steps *s); // x may be IR_NONE
+
 ir_ref ir_matmul(struct ir_graph *g, ir_ref a, ir_ref b);
 ir_ref ir_dot(struct ir_graph *g, ir_ref a, ir_ref b);
 ir_ref ir_reshape(struct ir_graph *g, ir_ref x, int rank, const int64_t *dims);
