@@ -91,7 +91,7 @@ struct fuse_cluster {
 #define SINK_OPEN UINT32_MAX
 
 // Limits of one body; longer chains are cut. Weight: 2 for an operand in memory, 1 for a constant.
-enum { MAX_OPS = 192, MAX_WEIGHT = 48, MAX_REDUCE = 16, MAX_LOOK = 64 };
+enum { MAX_OPS = 2048, MAX_WEIGHT = 128, MAX_REDUCE = 16, MAX_LOOK = 64 };
 
 struct fuse_work {
     const struct ir_graph *g;

@@ -8,12 +8,15 @@
 // otherwise, and always for outer reductions (a lane a column), they are updated in memory.
 #include "gen.h"
 
+#include <limits.h>
+
 struct block {
     const struct seg_section *sec;
     int stage, parts;
     LLVMValueRef col;             // column of the first element
     const struct gen_tail *tail;  // one a part; NULL: whole vectors
     struct gen_acc *acc;          // accumulators in registers [reduction][GEN_PARTS], or NULL
+    bool mixed;                   // the parts' instructions take turns
 };
 
 static bool in_section(const struct seg_section *sec, int i) { return i >= sec->begin && i < sec->end; }
@@ -142,11 +145,12 @@ static bool calls_blocks(const struct gen *g, const struct seg_section *sec, int
     return false;
 }
 
-// Part by part, which keeps few values alive; where block kernels are called, instruction by instruction.
+// Part by part, which keeps few values alive; where block kernels are called, instruction by instruction, and in
+// long bodies too: a processor looks ahead a few hundred instructions, so only mixed parts overlap there.
 static void values(struct gen *g, const struct block *k) {
     for (int p = 0; p < k->parts && k->stage == 0; p++)
         keep_found(g, k, p);
-    if (!calls_blocks(g, k->sec, k->stage)) {
+    if (!k->mixed && !calls_blocks(g, k->sec, k->stage)) {
         for (int p = 0; p < k->parts; p++)
             for (int i = k->sec->begin; i < k->sec->end; i++)
                 part_value(g, k, i, p);
@@ -173,7 +177,32 @@ static void emit_block(struct gen *g, const struct block *k) {
 struct shape {
     int parts;      // of the blocks
     bool registers; // accumulators in registers along them
+    bool mixed;     // parts in turns
 };
+
+// Registers that two parts want, at most, if instructions run in their order: a value is alive from its
+// making, a loaded one from its first use, scalars (which the parts share) all the time.
+static int wanted_by_two(struct gen *g, const struct seg_section *sec) {
+    int *left = ARENA_ARRAY(&g->arena, int, g->s->nop), *seen = ARENA_ARRAY(&g->arena, int, g->s->nop);
+    int scalars = 0, alive = 0, most = 0;
+    if (!left || !seen) return INT_MAX;
+    for (int i = sec->begin; i < sec->end; i++)
+        for (int a = 0; a < gen_arity(&g->s->op[i]); a++)
+            scalars += left[g->s->op[i].arg[a]]++ == 0 && gen_is_scalar(g, sec, g->s->op[i].arg[a]);
+    for (int i = sec->begin; i < sec->end; i++) {
+        const struct seg_op *op = &g->s->op[i];
+        for (int a = 0; a < gen_arity(op); a++) {
+            int v = op->arg[a];
+            if (gen_is_scalar(g, sec, v)) continue;
+            alive += seen[v]++ == 0 && gen_is_load(g, sec, v);
+            most = MAX_OF(most, alive);
+            alive -= --left[v] == 0;
+        }
+        alive += is_light(g, op) && left[i] > 0;
+        most = MAX_OF(most, alive);
+    }
+    return scalars + 2 * most;
+}
 
 static struct shape shape_of(struct gen *g, const struct seg_section *sec, int stage) {
     int work = 0, round = 0, accs = 0, whole = 1; // whole: parts of one call of a block kernel
@@ -189,9 +218,11 @@ static struct shape shape_of(struct gen *g, const struct seg_section *sec, int s
     }
     if (round && g->s->mode == NEST_INNER) {
         bool fits = round <= GEN_PARTS && round * work <= 160 && accs <= g->t.registers * 3 / 4;
-        return fits ? (struct shape){round, true} : (struct shape){whole, false};
+        return fits ? (struct shape){round, true, false} : (struct shape){whole, false, false};
     }
-    return (struct shape){MAX_OF(whole, work <= 12 ? 4 : work <= 32 ? 2 : 1), false};
+    if (work <= 32 || whole > 1) return (struct shape){MAX_OF(whole, work <= 12 ? 4 : work <= 32 ? 2 : 1), false, false};
+    bool two = g->nstage == 1 && g->s->mode == NEST_MAP && wanted_by_two(g, sec) <= g->t.registers;
+    return (struct shape){two ? 2 : 1, false, two};
 }
 
 // phis for the accumulators of the stage's reductions, loaded from memory before the loop
@@ -276,7 +307,7 @@ static void tail_loop(struct gen *g, struct block *k, LLVMValueRef from, LLVMVal
 // from is a multiple of every count of lanes when reductions are in memory or registers (INNER)
 void gen_stage(struct gen *g, const struct seg_section *sec, int stage, LLVMValueRef from, LLVMValueRef to) {
     struct shape s = shape_of(g, sec, stage);
-    struct block k = {.sec = sec, .stage = stage, .parts = s.parts};
+    struct block k = {.sec = sec, .stage = stage, .parts = s.parts, .mixed = s.mixed};
     int64_t step = (int64_t)s.parts * g->lanes;
     LLVMValueRef n = LLVMBuildSub(g->b, to, from, "");
     LLVMValueRef whole = LLVMBuildAnd(g->b, n, gen_i64(g, -step), "");
@@ -290,7 +321,7 @@ void gen_stage(struct gen *g, const struct seg_section *sec, int stage, LLVMValu
         block_loop(g, &k, mid, end, false);
         mid = end;
     }
-    k = (struct block){sec, stage, together ? s.parts : 1, NULL, NULL, NULL};
+    k = (struct block){sec, stage, together ? s.parts : 1, NULL, NULL, NULL, false};
     tail_loop(g, &k, mid, to);
 }
 
