@@ -129,6 +129,7 @@ void value_settle(struct fuse_work *w, uint32_t value, enum value_kind kind) {
     if (v->kind == V_PENDING && !is_leaf(w, v->node)) c->pending--;
     if (kind == V_LOAD && !is_leaf(w, v->node)) c->weight += 2;
     if (kind == V_OP || kind == V_REDUCE) c->nop++;
+    if (kind == V_OP && ir_ops[ir_at(w->g, v->node)->op].heavy) c->nheavy++;
     if (kind == V_REDUCE) c->nreduce++;
     v->kind = (uint8_t)kind;
 }
@@ -143,7 +144,7 @@ bool cluster_fits(struct fuse_work *w, uint32_t cluster, ir_ref n) {
         if (seen && cluster_find(w, value_at(w, seen)->cluster) == cluster) continue;
         more += weight_of(w, o);
     }
-    return c->nop < MAX_OPS && c->weight + 2 * c->pending + more <= MAX_WEIGHT;
+    return c->nop < MAX_OPS && c->nheavy < MAX_HEAVY && c->weight + 2 * c->pending + more <= MAX_WEIGHT;
 }
 
 // ---- merging ------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ static bool can_merge(const struct fuse_cluster *a, const struct fuse_cluster *b
     const struct fuse_cluster *low = a->height < b->height ? a : b, *high = low == a ? b : a;
     if (low->height != high->height && low->min_src <= high->height) return false;
     if (!same_space(a, b)) return false;
-    return a->nop + b->nop <= MAX_OPS && a->nreduce + b->nreduce <= MAX_REDUCE &&
+    return a->nop + b->nop <= MAX_OPS && a->nheavy + b->nheavy <= MAX_HEAVY && a->nreduce + b->nreduce <= MAX_REDUCE &&
            a->weight + b->weight + 2 * (a->pending + b->pending) <= MAX_WEIGHT;
 }
 
@@ -178,6 +179,7 @@ bool cluster_merge(struct fuse_work *w, uint32_t a, uint32_t b) {
         if (!p->last) p->last = q->last;
     }
     p->nop += q->nop;
+    p->nheavy += q->nheavy;
     p->weight += q->weight;
     p->pending += q->pending;
     p->nreduce += q->nreduce;

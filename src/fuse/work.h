@@ -74,7 +74,7 @@ struct fuse_cluster {
     // leaves.
     int height, min_src;
     uint32_t first, last; // values
-    int nop, weight, pending, nreduce;
+    int nop, nheavy, weight, pending, nreduce;
     ir_ref node; // matmul: the product, call or join
     uint32_t whole[3], part[2]; // call, join: values of the operands; join: sinks of the parts
     // A product and the map that is computed on its parts while they are in cache are two clusters and
@@ -91,7 +91,8 @@ struct fuse_cluster {
 #define SINK_OPEN UINT32_MAX
 
 // Limits of one body; longer chains are cut. Weight: 2 for an operand in memory, 1 for a constant.
-enum { MAX_OPS = 2048, MAX_WEIGHT = 128, MAX_REDUCE = 16, MAX_LOOK = 64 };
+// Heavy: kernel calls, which cost the compiler a hundred times what an operation does.
+enum { MAX_OPS = 2048, MAX_HEAVY = 96, MAX_WEIGHT = 128, MAX_REDUCE = 16, MAX_LOOK = 64 };
 
 struct fuse_work {
     const struct ir_graph *g;
