@@ -18,7 +18,7 @@ class Array(C.Structure):
 
 class Reduce(C.Structure):
     _fields_ = [("size", C.c_size_t), ("axes", C.POINTER(C.c_int)), ("naxes", C.c_int),
-                ("keepdims", C.c_bool), ("nan", C.c_int), ("ddof", C.c_double)]
+                ("keepdims", C.c_bool), ("nan", C.c_int), ("ddof", C.c_double), ("compensated", C.c_bool)]
 
 
 class Scatter(C.Structure):
