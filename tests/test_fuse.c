@@ -159,7 +159,7 @@ Test(fuse, f_order_is_as_flat_as_c_order) {
 Test(fuse, temporaries_follow_their_inputs) {
     ir_ref x = F_LEAF(1000, 2000), y = x;
     weft_array out = {.dtype = WEFT_F64, .rank = 2, .dims = {1000, 2000}, .strides = {8, 8000}};
-    for (int i = 0; i < 5000; i++)
+    for (int i = 0; i < 1000; i++)
         y = add(y, y);
     struct fuse_plan *p = plan_with(&(struct fuse_opts){.outs = &out}, 1, &y);
     cr_assert_gt(p->nstep, 1);
@@ -395,14 +395,14 @@ Test(fuse, linear_in_nodes) {
     double t0 = milliseconds();
     p = plan(1, &small);
     double t1 = milliseconds();
-    cr_assert_eq(p->nstep, (10000 + 2047) / 2048);
+    cr_assert_eq(p->nstep, (10000 + 191) / 192);
     cr_assert_eq(p->workspace_bytes, 2 * 8000, "two buffers take turns");
     struct fuse_plan *q = plan(1, &large);
     double t2 = milliseconds();
     cr_assert_lt(t1 - t0, 1000.0, "10 000 nodes take %f ms", t1 - t0);
     cr_assert_lt(t2 - t1, 40 * MAX_OF(t1 - t0, 10.0), "100 000 nodes take %f ms, 10 000 %f",
                  t2 - t1, t1 - t0);
-    cr_assert_eq(q->nstep, (100000 + 2047) / 2048);
+    cr_assert_eq(q->nstep, (100000 + 191) / 192);
 }
 
 Test(fuse, many_inputs) {

@@ -134,6 +134,9 @@ void value_settle(struct fuse_work *w, uint32_t value, enum value_kind kind) {
     v->kind = (uint8_t)kind;
 }
 
+// How many operations a body may have that this many values have yet to enter.
+static int most_ops(int pending) { return pending > 1 ? MAX_OPS : CHAIN_OPS; }
+
 bool cluster_fits(struct fuse_work *w, uint32_t cluster, ir_ref n) {
     const struct fuse_cluster *c = cluster_at(w, cluster);
     int more = c->pending ? -2 : 0;
@@ -144,7 +147,7 @@ bool cluster_fits(struct fuse_work *w, uint32_t cluster, ir_ref n) {
         if (seen && cluster_find(w, value_at(w, seen)->cluster) == cluster) continue;
         more += weight_of(w, o);
     }
-    return c->nop < MAX_OPS && c->nheavy < MAX_HEAVY && c->weight + 2 * c->pending + more <= MAX_WEIGHT;
+    return c->nop < most_ops(c->pending) && c->nheavy < MAX_HEAVY && c->weight + 2 * c->pending + more <= MAX_WEIGHT;
 }
 
 // ---- merging ------------------------------------------------------------------------------------
@@ -158,7 +161,8 @@ static bool can_merge(const struct fuse_cluster *a, const struct fuse_cluster *b
     const struct fuse_cluster *low = a->height < b->height ? a : b, *high = low == a ? b : a;
     if (low->height != high->height && low->min_src <= high->height) return false;
     if (!same_space(a, b)) return false;
-    return a->nop + b->nop <= MAX_OPS && a->nheavy + b->nheavy <= MAX_HEAVY && a->nreduce + b->nreduce <= MAX_REDUCE &&
+    return a->nop + b->nop <= most_ops(a->pending + b->pending) && a->nheavy + b->nheavy <= MAX_HEAVY &&
+           a->nreduce + b->nreduce <= MAX_REDUCE &&
            a->weight + b->weight + 2 * (a->pending + b->pending) <= MAX_WEIGHT;
 }
 

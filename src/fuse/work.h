@@ -90,9 +90,11 @@ struct fuse_cluster {
 // The buf of a product's place that is not chosen yet.
 #define SINK_OPEN UINT32_MAX
 
-// Limits of one body; longer chains are cut. Weight: 2 for an operand in memory, 1 for a constant.
+// Limits of one body; longer chains are cut: from CHAIN_OPS on where a single value crosses, since compiling
+// grows faster than the body and one temporary is cheap, from MAX_OPS on anywhere. Weight: 2 for an
+// operand in memory, 1 for a constant.
 // Heavy: kernel calls, which cost the compiler a hundred times what an operation does.
-enum { MAX_OPS = 2048, MAX_HEAVY = 96, MAX_WEIGHT = 128, MAX_REDUCE = 16, MAX_LOOK = 64 };
+enum { CHAIN_OPS = 192, MAX_OPS = 2048, MAX_HEAVY = 96, MAX_WEIGHT = 128, MAX_REDUCE = 16, MAX_LOOK = 64 };
 
 struct fuse_work {
     const struct ir_graph *g;
