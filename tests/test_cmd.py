@@ -196,6 +196,12 @@ def test_verbs():
                        ("histogram(x, 2, 0, 4)", "[2 3]"), ("scatter_add(x, i*0, i)", "[3. 1. 2. 3. 4.]")]:
         code, out, err = weft("eval", text, "x=f64[5]:iota", "i=i64[3]:iota")
         check(text, code == 0 and out.strip() == want, out + err)
+    for text, want in [("divmod(7, -2)", "-4\n-1"), ("divmod(x, 2)[1]", "[0. 1. 0. 1. 0.]"), ("frexp(12.0)", "0.75\n4"),
+                       ("modf(-2.5)", "-0.5\n-2.0"), ("modf(-inf)", "-0.0\n-inf"), ("sort(permutation(6, seed=3))", "[0 1 2 3 4 5]"),
+                       ("sort(permutation(x, seed=9))", "[0. 1. 2. 3. 4.]"), ("all(permutation(1000) == permutation(1000))", "True"),
+                       ("any(permutation(1000, seed=1) != permutation(1000))", "True")]:
+        code, out, err = weft("eval", text, "x=f64[5]:iota")
+        check(text, code == 0 and out.strip() == want, out + err)
     code, out, _ = weft("ops", "--json")
     ops = {o["name"] for o in json.loads(out)}
     check("ops", {"add", "exp", "sum", "matmul", "reshape", "where"} <= ops, out)

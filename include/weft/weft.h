@@ -292,6 +292,9 @@ typedef struct weft_bounds {
 } weft_bounds;
 WEFT_API weft_expr *weft_random_integers(weft_graph *g, weft_stream s, weft_bounds b, weft_dtype t,
                                          int rank, const int64_t *dims);
+/* The numbers 0 .. n-1 in random order, as i64 [n]: the places that sort the first n words of 64 bits of the
+ * stream (two equal words, one chance in 2^64 a pair, keep their order). take(x, this, axis) shuffles x. */
+WEFT_API weft_expr *weft_random_permutation(weft_graph *g, weft_stream s, int64_t n);
 /* What these are made of, for positions and keys of any kind; integers are taken as u64, results are
  * u64: words of 64 and 32 bits, and the number below b that 64 random bits a choose. */
 WEFT_API weft_expr *weft_random_word(weft_expr *at, weft_expr *key);

@@ -63,6 +63,10 @@ weft_expr *weft_argsort(weft_expr *x, int axis) {
     return is_complex(x) ? complex_places(x, axis) : api_result(sorted(x, axis), 1);
 }
 
+weft_expr *weft_random_permutation(weft_graph *g, weft_stream s, int64_t n) {
+    return weft_argsort(weft_random_bits(g, s, WEFT_U64, 1, &n), 0);
+}
+
 // The greatest are the least of the array read backwards, read backwards: so ties keep their order.
 weft_expr *weft_topk(weft_expr *x, int64_t k, int axis, bool least, weft_expr **places) {
     if (places) *places = NULL;

@@ -27,6 +27,17 @@ weft_expr *call_expr(struct parser *p, struct call *c, int i) {
 bool call_built(struct parser *p, struct call *c, weft_expr *x, struct value *out) {
     return value_built(p, c->who->at, x, out);
 }
+bool call_several(struct parser *p, struct call *c, struct value *out, int n, weft_expr *const *x) {
+    struct value v = {.kind = V_MANY, .at = out->at};
+    for (int i = 0; i < n; i++) {
+        if (!x[i]) return call_built(p, c, NULL, out);
+        v.many.item[i] = x[i];
+    }
+    v.many.nitem = n;
+    *out = v;
+    return true;
+}
+
 bool call_dtype(struct parser *p, const struct value *v, weft_dtype *t) {
     if (v->kind != V_DTYPE) return parse_fail(p, v->at, "a type should be here, such as f32");
     *t = v->dtype;

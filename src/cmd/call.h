@@ -66,6 +66,8 @@ bool call_given(const struct call *c, enum keyword k);         // and is not Non
 weft_expr *call_expr(struct parser *p, struct call *c, int i); // argument i; NULL after an error
 // The result at the place of the call: false when it is NULL.
 bool call_built(struct parser *p, struct call *c, weft_expr *x, struct value *out);
+// The same for n results, at most 3, which the text chooses from with [0], [1], ...
+bool call_several(struct parser *p, struct call *c, struct value *out, int n, weft_expr *const *x);
 bool call_dtype(struct parser *p, const struct value *v, weft_dtype *t);
 bool call_number(struct parser *p, const struct value *v, double *out);
 bool call_truth(struct parser *p, const struct value *v, bool *t);

@@ -133,6 +133,23 @@ static bool run_integers(struct parser *p, struct call *c, struct value *out) {
     return call_built(p, c, weft_random_integers(p->graph, stream, b, t, s.rank, s.dims), out);
 }
 
+// permutation(5, seed=0, offset=0): 0 .. 4 in random order; of an array: its first axis so
+static bool run_permutation(struct parser *p, struct call *c, struct value *out) {
+    weft_stream stream = {0, 0};
+    int64_t n = 0;
+    weft_expr *x = NULL;
+    if (!read_stream(p, c, 1, &stream)) return false;
+    if (c->arg[0].kind == V_EXPR) {
+        x = c->arg[0].expr;
+        if (weft_expr_rank(x) < 1) return parse_fail(p, c->arg[0].at, "an array of rank 0 has no order");
+        n = weft_expr_dims(x)[0];
+    } else if (!read_int(p, &c->arg[0], &n)) {
+        return false;
+    }
+    weft_expr *places = weft_random_permutation(p->graph, stream, n);
+    return call_built(p, c, x ? weft_take(x, places, 0, WEFT_INDEX_RAISE) : places, out);
+}
+
 // ---- names ------------------------------------------------------------------------------------
 #define SPACE (KW(DTYPE) | KW(NUM) | KW(ENDPOINT))
 #define RANDOM (KW(DTYPE) | KW(SEED) | KW(OFFSET))
@@ -151,5 +168,6 @@ static const struct row rows[] = {
     CALL(normal, run_random, 1, 3, RANDOM),
     CALL(random_bits, run_random, 1, 3, RANDOM),
     CALL(integers, run_integers, 3, 5, RANDOM),
+    CALL(permutation, run_permutation, 1, 3, KW(SEED) | KW(OFFSET)),
 };
 const struct rows call_creations = {rows, COUNT_OF(rows)};

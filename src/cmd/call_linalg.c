@@ -10,17 +10,6 @@ static bool truth(struct parser *p, struct call *c, enum keyword k, bool *t) {
     return !call_has(c, k) || call_truth(p, &c->kw[k], t);
 }
 
-static bool give(struct parser *p, struct call *c, struct value *out, int n, weft_expr *const *x) {
-    struct value v = {.kind = V_MANY, .at = out->at};
-    for (int i = 0; i < n; i++) {
-        if (!x[i]) return call_built(p, c, NULL, out);
-        v.many.item[i] = x[i];
-    }
-    v.many.nitem = n;
-    *out = v;
-    return true;
-}
-
 // ---- products -----------------------------------------------------------------------------------
 static bool run_einsum(struct parser *p, struct call *c, struct value *out) {
     weft_expr *x[CALL_ARGS];
@@ -96,15 +85,15 @@ static bool run_several(struct parser *p, struct call *c, struct value *out) {
     bool whole = true; // NumPy's default
     if (!x || !truth(p, c, K_WHOLE, &whole)) return false;
     switch (c->row->name[0]) {
-    case 'q': weft_qr(x, &r[0], &r[1]); return give(p, c, out, 2, r);
-    case 'e': weft_eigh(x, &r[0], &r[1]); return give(p, c, out, 2, r);
+    case 'q': weft_qr(x, &r[0], &r[1]); return call_several(p, c, out, 2, r);
+    case 'e': weft_eigh(x, &r[0], &r[1]); return call_several(p, c, out, 2, r);
     case 's':
         if (c->row->name[1] == 'l') {
             weft_slogdet(x, &r[0], &r[1]);
-            return give(p, c, out, 2, r);
+            return call_several(p, c, out, 2, r);
         }
         weft_svd(x, whole, &r[0], &r[1], &r[2]);
-        return give(p, c, out, 3, r);
+        return call_several(p, c, out, 3, r);
     default: return false;
     }
 }

@@ -38,8 +38,25 @@ bool call_cast(struct parser *p, struct call *c, struct value *out) {
     return x && call_dtype(p, v, &t) && call_built(p, c, weft_cast(x, t), out);
 }
 
+// divmod(a, b), frexp(x), modf(x): two results in one pass
+static bool run_pair(struct parser *p, struct call *c, struct value *out) {
+    weft_expr *a = call_expr(p, c, 0), *b = c->n > 1 ? call_expr(p, c, 1) : NULL, *r[2] = {NULL, NULL};
+    if (!a || (c->n > 1 && !b)) return false;
+    switch (c->row->name[0]) {
+    case 'd': r[0] = weft_divmod(a, b, &r[1]); break;
+    case 'f': r[0] = weft_frexp_mantissa(a), r[1] = weft_frexp_exponent(a); break;
+    default: // modf: the sign of a, and nothing left of an infinity
+        r[1] = weft_trunc(weft_cast(a, weft_expr_dtype(weft_sqrt(a))));
+        r[0] = weft_copysign(weft_where(weft_isinf(r[1]), weft_float(p->graph, 0), weft_sub(a, r[1])), a);
+    }
+    return call_several(p, c, out, 2, r);
+}
+
 // ---- names ------------------------------------------------------------------------------------
 static const struct row rows[] = {
+    CALL(divmod, run_pair, 2, 2, 0),
+    CALL(frexp, run_pair, 1, 1, 0),
+    CALL(modf, run_pair, 1, 1, 0),
     TWO(add, add),
     TWO(sub, sub),
     TWO(subtract, sub),
