@@ -113,8 +113,20 @@ def compares(f):
     return g
 
 
-def same_or_refused(f):
-    return lambda *xs: f(*xs)
+def divisors(f):
+    def g(a, b):
+        if a.dtype == b.dtype == np.bool_:
+            differs("gcd and lcm of bool")
+            return f(a.astype("u1"), b.astype("u1"))
+        return f(a, b)
+    return g
+
+
+def neighbours(a, b):
+    if np.result_type(a, b) == np.float16:
+        differs("neighbours of halves")
+        raise TypeError
+    return floats(np.nextafter)(a, b)
 
 
 def keep_float(f):
@@ -156,9 +168,11 @@ EXACT = {
     "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
     "signbit": lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0,
     "where": lambda c, a, b: np.where(c != 0, a, b),
+    "gcd": divisors(np.gcd), "lcm": divisors(np.lcm), "nextafter": neighbours, "heaviside": floats(np.heaviside), "fmod": integer_division(np.fmod),
+    "positive": np.positive, "rint": floats(np.rint),
 }
 ARITY = {n: 1 for n in ("neg", "abs", "sign", "square", "sqrt", "reciprocal", "floor", "ceil", "trunc", "round", "logical_not",
-                        "bitwise_not", "isnan", "isinf", "isfinite", "signbit")}
+                        "bitwise_not", "isnan", "isinf", "isfinite", "signbit", "positive", "rint")}
 ARITY["where"] = 3
 REDUCTIONS = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max, "any": np.any, "all": np.all, "mean": np.mean,
               "var": np.var, "std": np.std, "count_nonzero": np.count_nonzero, "argmin": np.argmin, "argmax": np.argmax}

@@ -30,7 +30,10 @@ ir_ref ir_scaled(struct ir_graph *g, ir_ref x, double factor) {
     return put2(g, IR_mul, as_float(g, x), literal(g, factor));
 }
 ir_ref ir_heaviside(struct ir_graph *g, ir_ref x, ir_ref at_zero) {
-    x = as_float(g, x);
+    ir_ref met = put2(g, IR_copysign, x, at_zero); // the float type that both meet in; nothing else of it is used
+    if (!met) return IR_NONE;
+    const weft_dtype t = type_of_ref(g, met);
+    x = ir_cast(g, x, t), at_zero = ir_cast(g, at_zero, t);
     ir_ref y = put3(g, IR_where, put2(g, IR_equal, x, whole(g, 0)), at_zero, x); // NaN stays
     y = put3(g, IR_where, put2(g, IR_greater, x, whole(g, 0)), literal(g, 1), y);
     return put3(g, IR_where, put2(g, IR_less, x, whole(g, 0)), literal(g, 0), y);
