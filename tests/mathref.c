@@ -271,7 +271,7 @@ double mathref_value(enum kern_family f, double a, double b) {
 static long absolute_unit(enum kern_family f, double a, double b) {
     if (f == KERN_F_lgamma && a < -2) return (long)ilogb(1 + fabs(lgamma(-a))) - 56;
     if (f == KERN_F_logaddexp || f == KERN_F_logaddexp2)
-        if (fmax(a, b) < 0 && fmax(a, b) > -2) return -62;
+        if (fmax(a, b) < 0 && fmax(a, b) > -2) return -58;
     return -5000;
 }
 

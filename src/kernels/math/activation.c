@@ -55,7 +55,7 @@ RECIPE_FN vd silu_one(vd x) {
         vd f = lt_d(x, -800.0, -800.0, x); // -inf times 0
         y = lt_d(x, -SIGMOID_FAR, far_exp_times(f, x, VD(0.0)), y);
     }
-    return y;
+    return sign_d(abs_d(y), x); // zeros and what underflows keep the sign of x
 }
 VKERNEL1(silu, f64, silu_one)
 
@@ -91,6 +91,6 @@ RECIPE_FN vd gelu_tanh_one(vd x) {
     vd far = VD(SIGMOID_FAR), u = lt_d(far, v.hi, far, v.hi), ul = lt_d(far, v.hi, 0.0, v.lo);
     vd y = lt_d(30.0, x, x, times_sigmoid(c, sigmoid_of(exp_near2(-u, -ul))));
     if (any_lt_d(v.hi, -SIGMOID_FAR)) y = lt_d(v.hi, -SIGMOID_FAR, far_exp_times(c, v.hi, v.lo), y);
-    return y;
+    return sign_d(abs_d(y), x); // zeros and what underflows keep the sign of x
 }
 VKERNEL1(gelu_tanh, f64, gelu_tanh_one)

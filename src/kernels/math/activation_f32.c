@@ -53,7 +53,7 @@ RECIPE_FN vs silu_one(vs x) {
         vs f = lt_s(x, -120.0f, -120.0f, x); // -inf times 0
         y = lt_s(x, -SIGMOID_FAR, far_exp_times(f, x, VS(0.0f)), y);
     }
-    return y;
+    return sign_s(abs_s(y), x); // zeros and what underflows keep the sign of x
 }
 VKERNEL1(silu, f32, silu_one)
 
@@ -89,6 +89,6 @@ RECIPE_FN vs gelu_tanh_one(vs x) {
     vs far = VS(SIGMOID_FAR), u = lt_s(far, v.hi, far, v.hi), ul = lt_s(far, v.hi, 0.0f, v.lo);
     vs y = lt_s(12.0f, x, x, times_sigmoid(c, sigmoid_of(exps_near2(-u, -ul))));
     if (any_lt_s(v.hi, -SIGMOID_FAR)) y = lt_s(v.hi, -SIGMOID_FAR, far_exp_times(c, v.hi, v.lo), y);
-    return y;
+    return sign_s(abs_s(y), x); // zeros and what underflows keep the sign of x
 }
 VKERNEL1(gelu_tanh, f32, gelu_tanh_one)
