@@ -74,7 +74,6 @@ weft_expr *graph_fail(weft_graph *g, weft_status s, const char *what);
 
 // A call over operands of one graph, and another output of it (index.c).
 weft_expr *api_call(enum ir_op op, weft_expr *const *x, const int64_t *attr, int nattr);
-weft_expr *api_identity(weft_graph *g, weft_dtype t, int64_t n); // linalg.c
 weft_expr *api_result(weft_expr *call, int k);
 int api_axis(const char *name, weft_expr *x, int axis);
 

@@ -69,7 +69,7 @@ weft_expr *weft_inv(weft_expr *x) {
     const int r = weft_expr_rank(x);
     if (r < 2) return refuse(x, WEFT_ESHAPE, "inv: not a matrix");
     const int64_t n = weft_expr_dims(x)[r - 1];
-    return weft_solve(x, api_identity(x->g, weft_expr_dtype(x), n));
+    return weft_solve(x, weft_eye(x->g, weft_expr_dtype(x), n, n, 0));
 }
 
 // ---- decompositions -------------------------------------------------------------------------------------

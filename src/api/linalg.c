@@ -136,11 +136,6 @@ weft_expr *weft_kron(weft_expr *a, weft_expr *b) {
     return weft_reshape(p, rank, dims);
 }
 
-weft_expr *api_identity(weft_graph *g, weft_dtype t, int64_t n) {
-    const int64_t dims[2] = {n, n};
-    return weft_cast(weft_equal(weft_iota(g, WEFT_I64, 2, dims, 0), weft_iota(g, WEFT_I64, 2, dims, 1)), t);
-}
-
 // NumPy's order: squares of x, multiplied together from the low bit of n on; the cube in two products.
 weft_expr *weft_matrix_power(weft_expr *x, int64_t n) {
     if (!x) return NULL;
@@ -152,7 +147,8 @@ weft_expr *weft_matrix_power(weft_expr *x, int64_t n) {
         return weft_matrix_power(weft_inv(x), -n);
     }
     if (n == 0) {
-        weft_expr *one = api_identity(x->g, weft_expr_dtype(x), extent(x, rank - 1));
+        const int64_t side = extent(x, rank - 1);
+        weft_expr *one = weft_eye(x->g, weft_expr_dtype(x), side, side, 0);
         return weft_broadcast_to(one, rank, weft_expr_dims(x));
     }
     if (n == 3) return weft_matmul(weft_matmul(x, x), x);

@@ -50,6 +50,7 @@
     vfms c, c, m, s
     vfma r, r, s, c
     vadd s, s, r
+    vsign s, s, x // zeros and what underflows
     vsel lt, x, FAR, x, x, s
 .endm
     VM_FUNCTION silu, f64, 1, m, r, q, p, c, s
