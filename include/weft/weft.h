@@ -832,4 +832,8 @@ WEFT_API const weft_env_info *weft_env_at(int i);
 #ifdef __cplusplus
 }
 #endif
+
+#ifndef WEFT_TYPES_ONLY /* the rest of the interface, by topic */
+#include "profile.h"
+#endif
 #endif

@@ -48,7 +48,7 @@ struct env_settings {
     int threads;
     weft_isa isa;
     weft_backend backend;
-    unsigned dump;
+    unsigned dump, names;
     bool check;
 };
 void env_read(struct env_settings *s); // fields without a variable keep their value

@@ -35,6 +35,7 @@ static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
         if (s.backend == WEFT_BACKEND_AUTO) s.backend = e.backend;
         s.dump = e.dump;
         s.check = e.check;
+        s.names = e.names;
     }
     size_t bound = o->code_cache_bytes ? o->code_cache_bytes : (size_t)64 << 20;
     struct rt_env *env = &ctx->env;
@@ -47,6 +48,7 @@ static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
     if (env->own_executor && !(env->pool = rt_pool_new(&env->alloc, env->threads))) return WEFT_ENOMEM;
     struct jit_opts jo = {.backend = s.backend, .cache_bytes = bound};
     if (!(ctx->jit = jit_new(env, &jo))) return WEFT_ENOMEM;
+    jit_set_names(ctx->jit, s.names);
     jo.backend = WEFT_BACKEND_INTERP;
     if (s.check && !(ctx->check = jit_new(env, &jo))) return WEFT_ENOMEM;
     plans_init(ctx, bound / 4);

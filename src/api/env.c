@@ -24,19 +24,29 @@ static void read_backend(struct env_settings *s, const char *v) {
     int i = word(v, names, COUNT_OF(names));
     if (i > 0) s->backend = (weft_backend)i;
 }
-static void read_dump(struct env_settings *s, const char *v) {
-    static const char *const names[] = {"ir", "dot", "plan", "llvm", "asm"};
+// One bit for each word of a list.
+static unsigned bits(const char *v, const char *const *names, int n) {
+    unsigned set = 0;
     char part[16];
     while (*v) {
-        size_t n = strcspn(v, ",");
-        if (n < sizeof part) {
-            memcpy(part, v, n);
-            part[n] = 0;
-            int i = word(part, names, COUNT_OF(names));
-            if (i >= 0) s->dump |= 1u << i;
+        size_t len = strcspn(v, ",");
+        if (len < sizeof part) {
+            memcpy(part, v, len);
+            part[len] = 0;
+            int i = word(part, names, n);
+            if (i >= 0) set |= 1u << i;
         }
-        v += n + (v[n] == ',');
+        v += len + (v[len] == ',');
     }
+    return set;
+}
+static void read_dump(struct env_settings *s, const char *v) {
+    static const char *const names[] = {"ir", "dot", "plan", "llvm", "asm"};
+    s->dump |= bits(v, names, COUNT_OF(names));
+}
+static void read_perf(struct env_settings *s, const char *v) {
+    static const char *const names[] = {"map", "jitdump", "gdb"}; // in the order of enum weft_names
+    s->names |= bits(v, names, COUNT_OF(names));
 }
 static void read_check(struct env_settings *s, const char *v) { s->check = strcmp(v, "0") != 0; }
 
@@ -48,6 +58,7 @@ static const struct {
     {{"WEFT_ISA", "scalar|avx2|avx512|neon", "cap on the instruction set"}, read_isa},
     {{"WEFT_BACKEND", "auto|interp|jit", "which tier runs"}, read_backend},
     {{"WEFT_DUMP", "ir,dot,plan,llvm,asm", "sent to the log of the context, per new plan"}, read_dump},
+    {{"WEFT_PERF", "map,jitdump,gdb", "compiled code tells perf and gdb its names; files in /tmp"}, read_perf},
     {{"WEFT_CHECK", "1", "run both tiers and compare their bits"}, read_check},
     {{"WEFT_JIT_MODULE", "path", "the LLVM module to open"}, NULL},
 };

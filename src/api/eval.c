@@ -183,6 +183,7 @@ static bool check_before(weft_ctx *ctx, const struct plan_request *q, const stru
     }
     b.out = out;
     b.err = NULL;
+    b.unheard = true;
     if (rt_program_run(c->program, &ctx->env, &b)) goto fail;
     return true;
 fail:

@@ -97,6 +97,24 @@ weft_status weft_explain(int n, weft_expr *const *roots, char **json) {
     return st;
 }
 
+weft_status weft_set_profile(weft_ctx *ctx, weft_profile_fn *fn, void *ud) {
+    if (!ctx) return WEFT_EINVAL;
+    ctx->env.profile_ud = ud;
+    atomic_store_explicit(&ctx->env.profile, fn, memory_order_release);
+    return WEFT_OK;
+}
+
+weft_status weft_set_code_names(weft_ctx *ctx, unsigned names) {
+    if (!ctx || names > (WEFT_NAMES_PERF_MAP | WEFT_NAMES_JITDUMP | WEFT_NAMES_GDB)) return WEFT_EINVAL;
+    jit_set_names(ctx->jit, names);
+    return WEFT_OK;
+}
+
+const char *weft_tier_text(weft_tier t) {
+    static const char *const text[] = {"interpreter", "machine code", "kernel"};
+    return (unsigned)t < COUNT_OF(text) ? text[t] : "?";
+}
+
 void weft_text_free(weft_ctx *ctx, char *text) {
     if (ctx && text) base_put(&ctx->env.alloc, text, strlen(text) + 1);
 }

@@ -210,6 +210,19 @@ void suggest_function(const char *name, size_t len, char *buf, size_t size);
 void print_array(FILE *f, const weft_array *a);
 void print_raw(FILE *f, const weft_array *a);
 
+// What was heard of each step (profile.c); names are copies.
+struct profile_row {
+    weft_profile_step s;
+    char name[96];
+};
+struct profile {
+    struct profile_row *at;
+    int n, cap;
+};
+weft_profile_fn profile_hear; // ud: struct profile
+void profile_print(FILE *f, const struct profile *p);
+void profile_free(struct profile *p);
+
 struct progress;
 struct progress *progress_start(const char *what); // NULL when stderr is no terminal
 void progress_stop(struct progress *p);
@@ -219,7 +232,7 @@ struct options {
     struct inputs inputs;
     const char **out; // -o, in order
     int nout;
-    bool raw, json, unfused, env;
+    bool raw, json, unfused, env, profile;
     int threads, rounds;
     weft_backend backend;
     weft_isa isa;

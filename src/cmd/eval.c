@@ -10,6 +10,7 @@ struct job {
     weft_ctx *ctx;
     struct parser parser;
     struct results results;
+    struct profile profile;
     struct npy_out *files; // one per result with -o
     weft_array *outs;
     int ready; // files created
@@ -122,10 +123,13 @@ int cmd_eval(struct options *o) {
         j.outs = cmd_alloc(n * sizeof *j.outs);
         for (size_t i = 0; i < n; i++)
             j.files[i] = (struct npy_out){.fd = -1};
+        if (o->profile) weft_set_profile(j.ctx, profile_hear, &j.profile);
         status = o->nout ? to_files(&j, o) : to_terminal(&j, o);
         for (int i = 0; i < j.ready; i++)
             npy_abandon(&j.files[i]);
+        if (o->profile && !status) profile_print(stderr, &j.profile);
     }
+    profile_free(&j.profile);
     free(j.files);
     free(j.outs);
     free(j.results.at);

@@ -30,6 +30,7 @@ static const char usage[] =
     "      --backend B       auto, interp or jit\n"
     "      --isa I           best, scalar, avx2, avx512 or neon\n"
     "      --unfused         eval: every operation its own pass\n"
+    "      --profile         eval: time, bytes and tier of every step, on stderr\n"
     "      --ir, --plan, --llvm, --asm, --dot   explain: only these\n"
     "      --rounds N        bench: rounds of measurement (default 9)\n"
     "  -h, --help            this text; --version: the version\n";
@@ -85,6 +86,7 @@ enum {
     OPT_UNFUSED,
     OPT_ROUNDS,
     OPT_ENV,
+    OPT_PROFILE,
     OPT_VERSION,
     OPT_SHOW = 512
 };
@@ -97,6 +99,7 @@ static const struct option long_options[] = {{"out", required_argument, NULL, 'o
                                              {"unfused", no_argument, NULL, OPT_UNFUSED},
                                              {"rounds", required_argument, NULL, OPT_ROUNDS},
                                              {"env", no_argument, NULL, OPT_ENV},
+                                             {"profile", no_argument, NULL, OPT_PROFILE},
                                              {"help", no_argument, NULL, 'h'},
                                              {"version", no_argument, NULL, OPT_VERSION},
                                              {"ir", no_argument, NULL, OPT_SHOW + WEFT_DUMP_IR},
@@ -139,6 +142,7 @@ static bool read_option(struct options *o, int c) {
     case OPT_JSON: o->json = true; return true;
     case OPT_UNFUSED: o->unfused = true; return true;
     case OPT_ENV: o->env = true; return true;
+    case OPT_PROFILE: o->profile = true; return true;
     case OPT_THREADS: return read_count("--threads", optarg, &o->threads);
     case OPT_ROUNDS: return read_count("--rounds", optarg, &o->rounds);
     case OPT_BACKEND:

@@ -73,6 +73,7 @@ static bool grow_buckets(struct jit *j) {
 }
 
 static void destroy(struct jit *j, struct jit_entry *e) {
+    announce_gone(e->announced);
     if (e->state == CODE_READY) j->llvm->release(j->engine, e->native.handle);
     if (e->code.interp_form)
         interp_free((struct interp_form *)(uintptr_t)e->code.interp_form, &j->env->alloc);
@@ -188,6 +189,12 @@ struct jit *jit_new(struct rt_env *env, const struct jit_opts *opts) {
     pthread_mutex_init(&j->lock, NULL);
     pthread_cond_init(&j->changed, NULL);
     return j;
+}
+
+void jit_set_names(struct jit *j, unsigned names) {
+    pthread_mutex_lock(&j->lock);
+    j->names = names;
+    pthread_mutex_unlock(&j->lock);
 }
 
 void jit_free(struct jit *j) {

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "announce.h"
 #include "jit.h"
 #include "llvm.h"
 
@@ -24,6 +25,7 @@ struct jit_entry {
     enum code_state state;
     uint64_t spent_ns;              // interpreted so far, estimated
     struct llvm_code native;
+    struct announced *announced;
     kern_map *kern[COUNT_OF(((struct llvm_code *)0)->need)];
 };
 
@@ -43,6 +45,7 @@ struct jit {
     // LLVM
     const struct llvm_api *llvm;
     struct llvm_engine *engine;
+    unsigned names; // enum weft_names
     bool llvm_tried, said; // said: that a body stays interpreted, once
     char llvm_error[256];
     uint64_t compiles, compile_ns, hits, misses, evictions, runs_native, runs_interp;

@@ -3,6 +3,7 @@
 // interpreting. The lock is dropped while LLVM works.
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "code.h"
@@ -23,7 +24,20 @@ static kern_map *find_kernel(const struct llvm_need *n, enum kern_isa isa) {
     return row ? row->fn : NULL;
 }
 
+// Names it to whoever asked; the object has served then.
+static void announce(struct jit *j, struct jit_entry *e) {
+    char name[JIT_NAME + 8];
+    struct announce_code c = {.object = e->native.object, .size = e->native.object_size, .name = name};
+    memcpy(&c.fn, &e->native.fn, sizeof c.fn);
+    int n = snprintf(name, sizeof name, "weft_");
+    jit_seg_name(&e->seg, '_', name + n, sizeof name - (size_t)n);
+    e->announced = announce_code(j->names, &c);
+    free(e->native.object);
+    e->native.object = NULL;
+}
+
 static void publish(struct jit *j, struct jit_entry *e) {
+    if (e->native.object) announce(j, e);
     for (int i = 0; i < e->native.nneed; i++)
         e->kern[i] = find_kernel(&e->native.need[i], j->env->isa);
     e->code.native_form = e->kern;
@@ -46,6 +60,7 @@ static void compile_entry(struct jit *j, struct jit_entry *e) {
     struct llvm_engine *engine = load_engine(j);
     bool ok = false;
     if (engine) {
+        j->llvm->keep(engine, j->names != 0);
         pthread_mutex_unlock(&j->lock);
         uint64_t start = now_ns();
         ok = j->llvm->compile(engine, &e->seg, &e->native, err, sizeof err);
@@ -54,6 +69,7 @@ static void compile_entry(struct jit *j, struct jit_entry *e) {
         j->compile_ns += spent;
         if (ok && !kernels_known(j, &e->native)) {
             j->llvm->release(engine, e->native.handle);
+            free(e->native.object);
             ok = false;
         }
     }

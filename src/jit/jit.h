@@ -14,6 +14,7 @@ struct jit_opts {
 };
 struct jit *jit_new(struct rt_env *env, const struct jit_opts *opts); // NULL: no memory
 void jit_free(struct jit *j);
+void jit_set_names(struct jit *j, unsigned names); // bits of enum weft_names, for code compiled from now on
 
 // Builds the program; its code is looked up or created in the cache. Frees nothing of the plan.
 weft_status jit_program_make(struct jit *j, const struct fuse_plan *plan, const struct ir_graph *g,
@@ -28,6 +29,11 @@ void jit_stats(struct jit *j, weft_stats *out);
 // LLVM IR or assembly of every loop step of the plan.
 weft_status jit_dump(struct jit *j, const struct fuse_plan *plan, weft_dump_kind kind, weft_isa isa,
                      struct base_vec *out, struct base_err *err);
+
+// The operations of a body, "mul add sqrt" (with any separator); "copy" when there is none. Cut to a few.
+enum { JIT_NAME = 160 };
+void jit_seg_name(const struct seg *s, char separator, char *buf, size_t size);
+const char *jit_op_name(const struct seg_op *op);
 
 // ---- the interpreter tier (interp*.c) -------------------------------------------------------------------
 // The interpreter's form of a body: a copy in one block, kernels resolved for isa. NULL: no memory.

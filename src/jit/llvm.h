@@ -25,6 +25,8 @@ struct llvm_code {
     int nneed;
     struct llvm_need need[64];
     void *handle;           // for release
+    void *object;           // when the engine keeps objects: a copy of it, malloc'ed; the caller's to free
+    size_t object_size;
 };
 // The block kernel for exactly this level, or NULL.
 typedef const struct kern_block *llvm_block_fn(enum kern_family f, weft_dtype t, enum kern_isa isa);
@@ -41,11 +43,13 @@ struct llvm_api {
     bool (*compile)(struct llvm_engine *e, const struct seg *s, struct llvm_code *out, char *err,
                     size_t err_size);
     void (*release)(struct llvm_engine *e, void *handle); // frees machine code really
+    // Code compiled from now on has unwinding tables, and its object is kept for the caller.
+    void (*keep)(struct llvm_engine *e, bool on);
     // For any x86-64 level on any x86-64 machine. *text is malloc'ed.
     bool (*dump)(struct llvm_engine *e, const struct seg *s, enum llvm_dump_kind kind,
                  enum kern_isa isa, char **text, char *err, size_t err_size);
 };
-enum { LLVM_API_ABI = 3 };
+enum { LLVM_API_ABI = 4 };
 typedef const struct llvm_api *llvm_module_fn(void);
 llvm_module_fn weft_jit_module; // the one exported symbol
 

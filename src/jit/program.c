@@ -82,6 +82,19 @@ static void make_matmul(const struct fuse_step *f, struct rt_step *t) {
     memcpy(t->matmul.batch, m->batch, sizeof t->matmul.batch);
 }
 
+// What a profile says of the step.
+static weft_status name_step(struct rt_program *p, const struct fuse_step *f, struct rt_step *t) {
+    char name[JIT_NAME] = "";
+    size_t n = 0;
+    t->bytes_read = f->bytes_read;
+    t->bytes_written = f->bytes_written;
+    if (f->kind == FUSE_CALL) n = (size_t)snprintf(name, sizeof name, "%s", ir_ops[f->call.op].name);
+    if (f->kind == FUSE_MATMUL) n = (size_t)snprintf(name, sizeof name, f->nest.noperand ? "matmul " : "matmul");
+    if (f->kind == FUSE_LOOP || f->nest.noperand) jit_seg_name(&f->seg, ' ', name + n, sizeof name - n);
+    t->name = arena_copy(&p->arena, name, strlen(name) + 1);
+    return t->name ? WEFT_OK : WEFT_ENOMEM;
+}
+
 static weft_status make_steps(struct jit *j, struct rt_program *p, const struct fuse_plan *plan) {
     p->step = ARENA_ARRAY(&p->arena, struct rt_step, plan->nstep + 1);
     if (!p->step) return WEFT_ENOMEM;
@@ -91,6 +104,7 @@ static weft_status make_steps(struct jit *j, struct rt_program *p, const struct 
         if (f->kind == FUSE_MATMUL) make_matmul(f, t);
         if (f->kind == FUSE_CALL) TRY(make_call(p, f, t));
         if (f->kind == FUSE_LOOP || f->nest.noperand) TRY(make_loop(j, p, f, t));
+        TRY(name_step(p, f, t));
     }
     return WEFT_OK;
 }

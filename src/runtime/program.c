@@ -185,8 +185,9 @@ static weft_status check_guards(const struct rt_run *run) {
     return WEFT_OK;
 }
 
-// A loop, or a product and the map on it.
-static weft_status run_step(struct rt_run *run, const struct rt_step *t) {
+// A call; a loop; or a product and the map on it.
+weft_status rt_step_run(struct rt_run *run, const struct rt_step *t) {
+    if (t->kind == RT_CALL) return rt_call_run(run, &t->call);
     if (t->kind == RT_MATMUL)
         rt_matmul_run(run, t);
     else
@@ -205,12 +206,12 @@ static weft_status run_steps(struct rt_run *run, const struct layout *l, int64_t
     for (int i = 0; i <= p->nguard; i++)
         atomic_store_explicit(&run->guard[i], 0, memory_order_relaxed);
     if (extra) redirect(run, l);
-    for (int i = 0; i < p->nstep; i++) {
-        if (p->step[i].kind == RT_CALL)
-            TRY(rt_call_run(run, &p->step[i].call));
-        else
-            TRY(run_step(run, &p->step[i]));
-    }
+    weft_profile_fn *heard = atomic_load_explicit(&run->env->profile, memory_order_acquire);
+    if (heard && !run->bind->unheard)
+        TRY(rt_profile_steps(run, heard));
+    else
+        for (int i = 0; i < p->nstep; i++)
+            TRY(rt_step_run(run, &p->step[i]));
     if (extra) copy_redirected(run);
     return check_guards(run);
 }

@@ -20,6 +20,8 @@ struct rt_env {
     bool own_executor;          // false: exec is the host's
     weft_executor exec;         // host's
     struct rt_pool *pool;       // own, started on first need
+    _Atomic(weft_profile_fn *) profile; // hears of every step, or NULL
+    void *profile_ud;
 };
 
 // ---- threads ----------------------------------------------------------------------------------
@@ -80,6 +82,8 @@ struct rt_step {
     int nreduce;
     const struct rt_reduce *reduce;
     struct rt_code *code;
+    const char *name;           // its operations, for people
+    int64_t bytes_read, bytes_written; // as planned
     struct rt_matmul matmul;
     struct nest_call call;      // op is a kern_call_op
     int cost;                   // rough cycles per element, for deciding on threads
@@ -119,6 +123,7 @@ struct rt_bind {
     const uint64_t *constant;   // 8 bytes each, the value in the first dtype_size bytes
     struct rt_workspace *ws;
     int threads;                // 0: env's
+    bool unheard;               // the profile does not hear of it
     struct base_err *err;
 };
 // Runs. WEFT_EALIAS, WEFT_ENOMEM (before anything is written), WEFT_EINDEX and what calls return (the

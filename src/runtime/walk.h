@@ -99,6 +99,9 @@ struct step_run {
     tile_fn *fn;
     const void *form;
 };
+weft_status rt_step_run(struct rt_run *run, const struct rt_step *t);
+// profile.c: all steps, each reported to fn when it has run
+weft_status rt_profile_steps(struct rt_run *run, weft_profile_fn *fn);
 struct step_run rt_step_open(const struct rt_run *run, const struct rt_step *t); // picks the tier
 // One thread inside one step.
 struct walker {

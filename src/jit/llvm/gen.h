@@ -53,6 +53,7 @@ struct gen {
     char *err;
     size_t err_size;
     bool failed;
+    bool unwind; // functions carry unwinding tables
 
     LLVMContextRef ctx;
     LLVMModuleRef mod;

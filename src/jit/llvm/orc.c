@@ -23,6 +23,7 @@ struct llvm_engine {
     LLVMOrcLLJITRef jit;
     LLVMOrcExecutionSessionRef session;
     LLVMOrcJITDylibRef dylib;
+    bool keep; // objects, and unwinding tables in them
     unsigned long long made; // functions so far: their names
     char reported[256];      // what the session had to say last
 };
@@ -195,6 +196,7 @@ static bool compile_locked(struct llvm_engine *e, const struct seg *s, struct ll
     snprintf(name, sizeof name, "weft_tile_%llu", e->made++);
     *out = (struct llvm_code){0};
     struct gen g = {.s = s, .isa = e->isa, .block = e->block, .out = out, .err = err, .err_size = err_size};
+    g.unwind = e->keep;
     if (!llvm_module_make(&g, e->tm, name)) return false;
     LLVMMemoryBufferRef code = llvm_module_code(&g, e->tm, false);
     llvm_module_free(&g);
@@ -203,7 +205,14 @@ static bool compile_locked(struct llvm_engine *e, const struct seg *s, struct ll
         LLVMDisposeMemoryBuffer(code);
         return false;
     }
-    return link(e, code, name, out, err, err_size);
+    if (e->keep && (out->object = malloc(LLVMGetBufferSize(code)))) {
+        out->object_size = LLVMGetBufferSize(code);
+        memcpy(out->object, LLVMGetBufferStart(code), out->object_size);
+    }
+    if (link(e, code, name, out, err, err_size)) return true;
+    free(out->object);
+    out->object = NULL;
+    return false;
 }
 
 static bool engine_compile(struct llvm_engine *e, const struct seg *s, struct llvm_code *out, char *err,
@@ -221,6 +230,12 @@ static void engine_release(struct llvm_engine *e, void *handle) {
     pthread_mutex_unlock(&e->lock);
 }
 
+static void engine_keep(struct llvm_engine *e, bool on) {
+    pthread_mutex_lock(&e->lock);
+    e->keep = on;
+    pthread_mutex_unlock(&e->lock);
+}
+
 llvm_block_fn *llvm_engine_block(const struct llvm_engine *e) { return e->block; }
 
 static const struct llvm_api api = {
@@ -230,6 +245,7 @@ static const struct llvm_api api = {
     .close = engine_close,
     .compile = engine_compile,
     .release = engine_release,
+    .keep = engine_keep,
     .dump = llvm_dump,
 };
 

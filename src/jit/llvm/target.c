@@ -54,6 +54,11 @@ void gen_attributes(struct gen *g, LLVMValueRef fn) {
         LLVMAddAttributeAtIndex(fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                 LLVMCreateEnumAttribute(g->ctx, kind, 0));
     }
+    if (g->unwind) {
+        unsigned kind = LLVMGetEnumAttributeKindForName("uwtable", 7);
+        LLVMAddAttributeAtIndex(fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(g->ctx, kind, 2)); // exact at every instruction
+    }
     set(g, fn, "target-cpu", levels[g->isa].cpu);
     set(g, fn, "target-features", levels[g->isa].features);
     set(g, fn, "prefer-vector-width", levels[g->isa].width);
