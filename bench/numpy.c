@@ -16,14 +16,32 @@ static struct {
     bool tried;
 } child;
 
+// Beside the program where it was built, under share/weft where it is installed.
+static const char *peer_script(void) {
+    static char path[4096];
+    static const char *const places[] = {"numpy_peer.py", "../share/weft/numpy_peer.py"};
+    char self[3072];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return NULL;
+    self[n] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash) slash[1] = 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", self, places[i]);
+        if (access(path, R_OK) == 0) return path;
+    }
+    return NULL;
+}
+
 static bool start(const char *python) {
     int to[2], from[2];
-    if (pipe(to) || pipe(from)) return false;
+    const char *script = peer_script();
+    if (!script || pipe(to) || pipe(from)) return false;
     child.pid = fork();
     if (child.pid == 0) {
         dup2(to[0], 0), dup2(from[1], 1);
         close(to[1]), close(from[0]);
-        execlp(python, python, BENCH_PEER_SCRIPT, (char *)NULL);
+        execlp(python, python, script, (char *)NULL);
         _exit(127);
     }
     close(to[0]), close(from[1]);

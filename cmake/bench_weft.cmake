@@ -9,7 +9,7 @@ if(JANSSON_FOUND)
   add_executable(weft_bench bench/main.c bench/measure.c bench/team.c bench/limits.c bench/numpy.c bench/report.c
     bench/compare.c bench/way.c ${weft_bench_src})
   target_include_directories(weft_bench PRIVATE src)
-  target_compile_definitions(weft_bench PRIVATE BENCH_PEER_SCRIPT="${CMAKE_CURRENT_SOURCE_DIR}/bench/numpy_peer.py")
+  configure_file(bench/numpy_peer.py ${CMAKE_BINARY_DIR}/numpy_peer.py COPYONLY)
   target_link_libraries(weft_bench PRIVATE weft_static PkgConfig::JANSSON Threads::Threads m ${CMAKE_DL_LIBS})
   set_target_properties(weft_bench PROPERTIES OUTPUT_NAME weft-bench RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   if(TARGET weft_jit)

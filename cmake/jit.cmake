@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # LLVM, newest of the supported versions first, and what is built around it: the module libweft-jit (one exported
 # symbol), or with WEFT_JIT=static the same objects inside the library. Without LLVM: no target, one message.
+include(CheckCSourceCompiles)
 set(WEFT_LLVM_VERSIONS 22 21 20 19)
 set(WEFT_LLVM_FOUND "")
 
@@ -28,6 +29,31 @@ function(weft_find_llvm major)
   endif()
 endfunction()
 
+# weft_llvm_archives(CONFIG): sets WEFT_LLVM_LINK to LLVM's archives and what they need, or to its shared library
+# where one of them is missing
+function(weft_llvm_archives config)
+  foreach(what libfiles system-libs)
+    execute_process(COMMAND ${config} --link-static --${what} orcjit native OUTPUT_VARIABLE ${what} ERROR_QUIET
+      RESULT_VARIABLE status OUTPUT_STRIP_TRAILING_WHITESPACE)
+    separate_arguments(${what})
+    if(NOT status EQUAL 0)
+      set(libfiles missing)
+    endif()
+  endforeach()
+  list(GET libfiles 0 first)
+  set(CMAKE_REQUIRED_LIBRARIES ${system-libs} -lstdc++)
+  check_c_source_compiles("int main(void) { return 0; }" WEFT_LLVM_SYSTEM_LIBS)
+  if(EXISTS "${first}" AND WEFT_LLVM_SYSTEM_LIBS)
+    set(WEFT_LLVM_LINK -Wl,--as-needed ${libfiles} ${system-libs} -lstdc++ -Wl,--no-as-needed PARENT_SCOPE)
+    return()
+  endif()
+  message(STATUS "weft: LLVM's archives, or what they link (${system-libs}), are not here; its shared library is linked")
+  set(WEFT_LLVM_LINK ${WEFT_LLVM_LIBRARY} PARENT_SCOPE)
+endfunction()
+
+if(NOT WEFT_JIT MATCHES "^(module|static|off)$")
+  message(FATAL_ERROR "WEFT_JIT=${WEFT_JIT}: module, static or off")
+endif()
 if(NOT WEFT_JIT STREQUAL "off")
   if(WEFT_LLVM)
     set(WEFT_LLVM_VERSIONS ${WEFT_LLVM})
@@ -39,6 +65,7 @@ if(NOT WEFT_JIT STREQUAL "off")
   endforeach()
 endif()
 
+set(WEFT_LLVM_LINK "") # what LLVM is linked with where it is linked in
 if(WEFT_LLVM_FOUND)
   message(STATUS "weft: machine code by LLVM ${WEFT_LLVM_FOUND} (${llvm_library})")
   file(GLOB llvm_src CONFIGURE_DEPENDS src/jit/llvm/*.c)
@@ -46,14 +73,11 @@ if(WEFT_LLVM_FOUND)
   target_include_directories(weft_jit_objects SYSTEM PRIVATE ${llvm_include})
   set(WEFT_LLVM_LIBRARY ${llvm_library})
   if(WEFT_JIT STREQUAL "static")
-    target_compile_definitions(weft_core PRIVATE WEFT_JIT_STATIC=1)
-    foreach(lib weft weft_static)
-      target_sources(${lib} PRIVATE $<TARGET_OBJECTS:weft_jit_objects>)
-      target_link_libraries(${lib} PRIVATE ${llvm_library})
-    endforeach()
+    weft_llvm_archives(${WEFT_LLVM_CONFIG_${WEFT_LLVM_FOUND}})
   else()
+    # Named after the ABI of the library: versions that do not fit together do not meet.
     add_library(weft_jit MODULE $<TARGET_OBJECTS:weft_jit_objects> $<TARGET_OBJECTS:weft_base>)
-    set_target_properties(weft_jit PROPERTIES OUTPUT_NAME weft-jit
+    set_target_properties(weft_jit PROPERTIES OUTPUT_NAME weft-jit SUFFIX .so.${WEFT_ABI} INSTALL_RPATH_USE_LINK_PATH ON
       LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/weft_jit.map)
     target_link_libraries(weft_jit PRIVATE ${llvm_library} Threads::Threads)
     target_link_options(weft_jit PRIVATE
@@ -61,9 +85,8 @@ if(WEFT_LLVM_FOUND)
   endif()
 elseif(WEFT_JIT STREQUAL "off")
   message(STATUS "weft: built without machine code (WEFT_JIT=off)")
+elseif(WEFT_JIT STREQUAL "static")
+  message(FATAL_ERROR "WEFT_JIT=static needs LLVM ${WEFT_LLVM_VERSIONS} (install llvm-22-dev, say); WEFT_JIT=off needs none")
 else()
   message(STATUS "weft: no LLVM ${WEFT_LLVM_VERSIONS} found (install llvm-22-dev, say): expressions are interpreted")
-endif()
-if(NOT WEFT_LLVM_FOUND AND NOT WEFT_JIT STREQUAL "module")
-  target_compile_definitions(weft_core PRIVATE WEFT_JIT_OFF=1)
 endif()

@@ -340,7 +340,7 @@ Test(process, unloading) { // X8
     char module[4096];
     cr_assert(dladdr((void *)(uintptr_t)weft_version, &info));
     if (!strstr(info.dli_fname, ".so")) cr_skip_test("linked statically");
-    snprintf(module, sizeof module, "%.*s/libweft-jit.so", (int)(strrchr(info.dli_fname, '/') - info.dli_fname), info.dli_fname);
+    snprintf(module, sizeof module, "%.*s/libweft-jit.so.1", (int)(strrchr(info.dli_fname, '/') - info.dli_fname), info.dli_fname);
     setenv("WEFT_JIT_MODULE", module, 1);
     cr_expect_eq(in_child(load_use_unload, (void *)(uintptr_t)info.dli_fname), 0);
     unsetenv("WEFT_JIT_MODULE");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Brings LLVM into the process when it is first needed: the module libweft-jit beside the core (or on the
-// loader's path, or where WEFT_JIT_MODULE points), opened with RTLD_LOCAL so that a host's own LLVM is
-// not disturbed. When it cannot be had the context goes on interpreting and says so once.
+// Brings LLVM into the process when it is first needed: the module libweft-jit found from where this code
+// lies, so that an installed tree can be moved (or where it was installed, or on the loader's path, or where
+// WEFT_JIT_MODULE points), opened with RTLD_LOCAL so that a host's own LLVM is not disturbed. When it cannot be had the context goes on interpreting and says so once.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static llvm_module_fn *find_module(char *err, size_t size) {
     return NULL;
 }
 #else
-#define MODULE_NAME "libweft-jit.so"
+#define MODULE_NAME "libweft-jit.so." WEFT_ABI
 
 // The file beside the library or program that holds this code, then the loader's own search.
 static void *open_beside(void) {
@@ -33,7 +33,7 @@ static void *open_beside(void) {
     if (!dladdr(&anchor, &info) || !info.dli_fname) return NULL;
     const char *slash = strrchr(info.dli_fname, '/');
     int dir = slash ? (int)(slash - info.dli_fname) + 1 : 0;
-    static const char *const places[] = {"", "weft/", "../lib/weft/", "../"};
+    static const char *const places[] = {"", "weft/", WEFT_LIB_FROM_BIN "/weft/", "../"};
     for (size_t i = 0; i < COUNT_OF(places); i++) {
         int n = snprintf(path, sizeof path, "%.*s%s" MODULE_NAME, dir, info.dli_fname, places[i]);
         if (n <= 0 || (size_t)n >= sizeof path || !strchr(path, '/')) continue;

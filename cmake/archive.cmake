@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# FROM, an archive of many objects, becomes TO, one of a single object in which every hidden name is local.
+get_filename_component(folder ${TO} DIRECTORY)
+file(MAKE_DIRECTORY ${folder})
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "failed: ${ARGN}")
+  endif()
+endfunction()
+run(${LD} -r -o ${folder}/weft.o --whole-archive ${FROM} --no-whole-archive)
+run(${OBJCOPY} --localize-hidden --localize-symbol=weft_jit_module ${folder}/weft.o)
+file(REMOVE ${TO})
+run(${AR} rcsD ${TO} ${folder}/weft.o)
+file(REMOVE ${folder}/weft.o)
