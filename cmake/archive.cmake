@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# FROM, an archive of many objects, becomes TO, one of a single object in which every hidden name is local.
+# FROM, an archive of many objects, becomes TO, one of a single object in which only public names are global.
 get_filename_component(folder ${TO} DIRECTORY)
 file(MAKE_DIRECTORY ${folder})
 function(run)
@@ -9,7 +9,7 @@ function(run)
   endif()
 endfunction()
 run(${LD} -r -o ${folder}/weft.o --whole-archive ${FROM} --no-whole-archive)
-run(${OBJCOPY} --localize-hidden --localize-symbol=weft_jit_module ${folder}/weft.o)
+run(${OBJCOPY} --wildcard --localize-hidden --keep-global-symbol=weft_* --localize-symbol=weft_jit_module ${folder}/weft.o)
 file(REMOVE ${TO})
 run(${AR} rcsD ${TO} ${folder}/weft.o)
 file(REMOVE ${folder}/weft.o)
