@@ -835,5 +835,6 @@ WEFT_API const weft_env_info *weft_env_at(int i);
 
 #ifndef WEFT_TYPES_ONLY /* the rest of the interface, by topic */
 #include "profile.h"
+#include "exchange.h"
 #endif
 #endif

@@ -67,7 +67,9 @@ struct weft_graph {
     struct base_vec key, leaves, consts; // scratch of evaluations
     struct shortcut *shortcut;    // shortcut.c: what was evaluated lately
     int nshortcut;
+    struct base_vec owned;        // own.c: what to let go of when the expressions are gone
 };
+void graph_let_go(weft_graph *g);
 weft_expr *graph_wrap(weft_graph *g, ir_ref r);
 // Records a mistake that the ir room cannot see.
 weft_expr *graph_fail(weft_graph *g, weft_status s, const char *what);

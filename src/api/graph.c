@@ -21,6 +21,7 @@ weft_graph *weft_graph_new(weft_ctx *ctx) {
     vec_init(&g->key, a);
     vec_init(&g->leaves, a);
     vec_init(&g->consts, a);
+    vec_init(&g->owned, a);
     g->ir = ir_graph_new(a, 0);
     if (g->ir) return g;
     weft_graph_free(g);
@@ -31,6 +32,7 @@ void weft_graph_reset(weft_graph *g) {
     if (!g) return;
     clear(g);
     ir_graph_reset(g->ir);
+    graph_let_go(g);
 }
 
 void weft_graph_free(weft_graph *g) {
@@ -42,6 +44,8 @@ void weft_graph_free(weft_graph *g) {
     vec_free(&g->key);
     vec_free(&g->leaves);
     vec_free(&g->consts);
+    graph_let_go(g);
+    vec_free(&g->owned);
     base_put(&g->ctx->env.alloc, g, sizeof *g);
 }
 
