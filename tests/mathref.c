@@ -5,6 +5,7 @@
 // silu, softplus, gelu) are written so that nothing cancels, or lose at most a few dozen bits.
 // Special values are those of C Annex F, which MPFR follows; where a composite has a limit it is
 // set by hand.
+#include <limits.h>
 #include <math.h>
 #include <mpfr.h>
 
@@ -272,7 +273,7 @@ static long absolute_unit(enum kern_family f, double a, double b) {
     if (f == KERN_F_lgamma && a < -2) return (long)ilogb(1 + fabs(lgamma(-a))) - 56;
     if (f == KERN_F_logaddexp || f == KERN_F_logaddexp2)
         if (fmax(a, b) < 0 && fmax(a, b) > -2) return -58;
-    return -5000;
+    return LONG_MIN;
 }
 
 double mathref_ulp(enum kern_family f, weft_dtype type, double a, double b, double got) {
