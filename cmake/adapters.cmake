@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# Adapters between weft and what a host may own: each a header to copy and a program that uses it and is its test.
+# Those whose library is not here are left out, with a line.
+function(weft_adapter name)
+  cmake_parse_arguments(A "" "SOURCE" "LIBS" ${ARGN})
+  add_executable(adapter_${name} examples/adapters/${A_SOURCE})
+  target_link_libraries(adapter_${name} PRIVATE weft m ${A_LIBS})
+  set_target_properties(adapter_${name} PROPERTIES OUTPUT_NAME use_${name}
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples/adapters)
+  if(WEFT_TESTS)
+    add_test(NAME adapter_${name} COMMAND adapter_${name})
+    set_tests_properties(adapter_${name} PROPERTIES LABELS plain)
+  endif()
+endfunction()
+
+foreach(name log dlpack arrow)
+  weft_adapter(${name} SOURCE use_${name}.c)
+endforeach()
+if(NOT WEFT_SANITIZE) # it replaces malloc
+  weft_adapter(arena SOURCE use_arena.c)
+endif()
+
+find_package(OpenMP COMPONENTS C QUIET)
+if(OpenMP_C_FOUND)
+  weft_adapter(openmp SOURCE use_openmp.c LIBS OpenMP::OpenMP_C)
+else()
+  message(STATUS "adapter for OpenMP: the compiler has none: left out")
+endif()
+
+find_path(WEFT_PTHREADPOOL_INCLUDE pthreadpool.h)
+find_library(WEFT_PTHREADPOOL_LIBRARY pthreadpool)
+mark_as_advanced(WEFT_PTHREADPOOL_INCLUDE WEFT_PTHREADPOOL_LIBRARY)
+if(WEFT_PTHREADPOOL_INCLUDE AND WEFT_PTHREADPOOL_LIBRARY)
+  weft_adapter(pthreadpool SOURCE use_pthreadpool.c LIBS ${WEFT_PTHREADPOOL_LIBRARY} Threads::Threads)
+  target_include_directories(adapter_pthreadpool SYSTEM PRIVATE ${WEFT_PTHREADPOOL_INCLUDE})
+else()
+  message(STATUS "adapter for pthreadpool: not found (apt-get install libpthreadpool-dev): left out")
+endif()
+
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+  find_package(TBB CONFIG QUIET)
+endif()
+if(TBB_FOUND)
+  weft_adapter(tbb SOURCE use_tbb.cpp LIBS TBB::tbb)
+  set_target_properties(adapter_tbb PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
+  target_compile_options(adapter_tbb PRIVATE -Wall -Wextra -Wpedantic)
+else()
+  message(STATUS "adapter for TBB: not found (apt-get install libtbb-dev g++): left out")
+endif()
