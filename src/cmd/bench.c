@@ -15,6 +15,7 @@ struct way {
     weft_ctx *ctx;
     weft_workspace *ws;
     struct parser parser;
+    struct cmd_names names;
     struct results results;
     bool unfused;
     int64_t repeat, best_ns;
@@ -29,13 +30,14 @@ static int64_t now_ns(void) {
 static bool open_way(struct way *w, struct options *o, weft_backend backend) {
     w->ctx = open_context(o, backend);
     if (!w->ctx) return false;
+    w->names = (struct cmd_names){&o->inputs, .assume = true, .shapes = false};
     w->parser = (struct parser){
-        .text = o->expr, .graph = weft_graph_new(w->ctx), .inputs = &o->inputs, .assume = true};
+        .text = o->expr, .graph = weft_graph_new(w->ctx), .names = {cmd_find, cmd_list, &w->names}};
     if (!w->parser.graph || weft_workspace_new(w->ctx, &w->ws)) {
         cmd_fail_status(WEFT_ENOMEM, "no memory");
         return false;
     }
-    return parse_program(&w->parser, &w->results);
+    return cmd_parse(&w->parser, &w->results);
 }
 
 static void close_way(struct way *w, bool own_context) {

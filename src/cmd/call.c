@@ -102,14 +102,14 @@ static const struct row *row_at(size_t i) {
         if (i < tables[t]->n) return &tables[t]->at[i];
     return NULL;
 }
-static const struct row *find_row(const char *name, size_t len) {
+const struct row *call_row(const char *name, size_t len) {
     for (size_t t = 0; t < COUNT_OF(tables); t++)
         for (size_t i = 0; i < tables[t]->n; i++)
             if (same_name(tables[t]->at[i].name, name, len)) return &tables[t]->at[i];
     return NULL;
 }
 bool is_function(const char *name, size_t len) {
-    return find_row(name, len) != NULL;
+    return call_row(name, len) != NULL;
 }
 const char *function_at(size_t i) {
     const struct row *r = row_at(i);
@@ -162,7 +162,7 @@ static bool unknown_keyword(struct parser *p, const struct call *c, const struct
 }
 
 // Arguments whose values are words, in the order of the library's enums. pad has modes of its own.
-static const char *const *words_of(const struct call *c, int k) {
+const char *const *call_words(const struct row *r, enum keyword k) {
     static const char *const nan[] = {"propagate", "skip", "raise", NULL};
     static const char *const mode[] = {"raise", "clip", "wrap", NULL};
     static const char *const pad[] = {"constant", "edge", "reflect", "symmetric", "wrap", NULL};
@@ -174,7 +174,7 @@ static const char *const *words_of(const struct call *c, int k) {
     switch (k) {
     case K_NORM: return norm;
     case K_NAN: return nan;
-    case K_MODE: return same_name(c->row->name, "pad", 3) ? pad : mode;
+    case K_MODE: return same_name(r->name, "pad", 3) ? pad : mode;
     case K_SIDE: return side;
     case K_METHOD: return method;
     default: return NULL;
@@ -193,17 +193,21 @@ static bool read_word(struct parser *p, int k, const char *const *words, struct 
     return parse_fail(p, p->tok.at, "%s is one of %s", keywords[k], list);
 }
 
-static bool read_keyword(struct parser *p, struct call *c, const struct token *name) {
+enum keyword call_keyword(const struct row *r, const char *name, size_t len) {
     int k = 0;
-    while (k < K__N &&
-           !(c->row->keywords >> k & 1 && same_name(keywords[k], p->text + name->at, name->len)))
+    while (k < K__N && !(r->keywords >> k & 1 && same_name(keywords[k], name, len)))
         k++;
+    return (enum keyword)k;
+}
+
+static bool read_keyword(struct parser *p, struct call *c, const struct token *name) {
+    const enum keyword k = call_keyword(c->row, p->text + name->at, name->len);
     if (k == K__N) return unknown_keyword(p, c, name);
-    if (call_has(c, (enum keyword)k))
+    if (call_has(c, k))
         return parse_fail(p, name->at, "'%s' is given twice", keywords[k]);
     c->have |= (uint64_t)1 << k;
     if (!next_token(p)) return false;
-    const char *const *words = words_of(c, k);
+    const char *const *words = call_words(c->row, k);
     return words ? read_word(p, k, words, &c->kw[k]) : parse_expr(p, 0, &c->kw[k]);
 }
 
@@ -241,12 +245,16 @@ static bool check_count(struct parser *p, const struct call *c) {
                       r->least - self, r->most - self, c->n - self);
 }
 
+bool call_run(struct parser *p, struct call *c, struct value *out) {
+    return check_count(p, c) && c->row->run(p, c, out);
+}
+
 bool parse_call(struct parser *p, const struct callee *who, struct value *out) {
     static const struct row convert = {"cast", call_cast, 1, 1, 0, {.one = NULL}, 0};
     struct call c = {.who = who};
     weft_dtype t = WEFT_F64;
     char hint[80];
-    c.row = find_row(who->name, who->len);
+    c.row = call_row(who->name, who->len);
     bool is_type = !c.row && !who->self && dtype_by_name(who->name, who->len, &t);
     if (is_type) c.row = &convert;
     if (!c.row) {
@@ -255,11 +263,11 @@ bool parse_call(struct parser *p, const struct callee *who, struct value *out) {
                           (int)who->len, who->name, hint);
     }
     if (who->self) c.arg[c.n++] = *who->self;
-    if (!read_arguments(p, &c) || !check_count(p, &c)) return false;
+    if (!read_arguments(p, &c)) return false;
     if (is_type) {
         c.have |= KW(DTYPE);
         c.kw[K_DTYPE] = (struct value){.kind = V_DTYPE, .at = who->at, .dtype = t};
     }
     out->at = who->self ? who->self->at : who->at;
-    return c.row->run(p, &c, out);
+    return call_run(p, &c, out);
 }

@@ -4,7 +4,7 @@
 #ifndef WEFT_CMD_CALL_H
 #define WEFT_CMD_CALL_H
 
-#include "cmd.h"
+#include "lang.h"
 
 enum { CALL_ARGS = WEFT_MAX_RANK + 2 };
 
@@ -60,6 +60,13 @@ struct call {
     uint64_t have;
     struct value arg[CALL_ARGS], kw[K__N];
 };
+
+// For hosts that read arguments themselves: the row of a name, a word for a keyword (K__N: the row has none of that
+// name), the words that may stand for its value (NULL: it is no word), and the call.
+const struct row *call_row(const char *name, size_t len);
+enum keyword call_keyword(const struct row *r, const char *name, size_t len);
+const char *const *call_words(const struct row *r, enum keyword k);
+bool call_run(struct parser *p, struct call *c, struct value *out); // counts, then runs
 
 bool call_has(const struct call *c, enum keyword k);           // k=... is there
 bool call_given(const struct call *c, enum keyword k);         // and is not None

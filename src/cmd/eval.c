@@ -9,6 +9,7 @@
 struct job {
     weft_ctx *ctx;
     struct parser parser;
+    struct cmd_names names;
     struct results results;
     struct profile profile;
     struct npy_out *files; // one per result with -o
@@ -113,11 +114,12 @@ int cmd_eval(struct options *o) {
     struct job j = {.ctx = open_context(o, o->backend)};
     if (!j.ctx) return EXIT_FAULT;
     int status = EXIT_BAD;
-    j.parser =
-        (struct parser){.text = o->expr, .graph = weft_graph_new(j.ctx), .inputs = &o->inputs};
+    j.names.inputs = &o->inputs;
+    j.parser = (struct parser){
+        .text = o->expr, .graph = weft_graph_new(j.ctx), .names = {cmd_find, cmd_list, &j.names}};
     if (!j.parser.graph) {
         status = cmd_fail_status(WEFT_ENOMEM, "no memory for a graph");
-    } else if (parse_program(&j.parser, &j.results)) {
+    } else if (cmd_parse(&j.parser, &j.results)) {
         size_t n = (size_t)j.results.n;
         j.files = cmd_alloc(n * sizeof *j.files);
         j.outs = cmd_alloc(n * sizeof *j.outs);

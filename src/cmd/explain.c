@@ -53,16 +53,14 @@ static int show(const struct options *o, weft_ctx *ctx, struct parser *p, struct
 int cmd_explain(struct options *o) {
     weft_ctx *ctx = open_context(o, o->backend);
     if (!ctx) return EXIT_FAULT;
-    struct parser p = {.text = o->expr,
-                       .graph = weft_graph_new(ctx),
-                       .inputs = &o->inputs,
-                       .assume = true,
-                       .shapes = true};
+    struct cmd_names names = {&o->inputs, .assume = true, .shapes = true};
+    struct parser p = {
+        .text = o->expr, .graph = weft_graph_new(ctx), .names = {cmd_find, cmd_list, &names}};
     struct results r = {.at = NULL};
     int status = EXIT_BAD;
     if (!p.graph)
         status = cmd_fail_status(WEFT_ENOMEM, "no memory for a graph");
-    else if (parse_program(&p, &r))
+    else if (cmd_parse(&p, &r))
         status = show(o, ctx, &p, &r);
     free(r.at);
     parser_free(&p);

@@ -8,31 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool dtype_by_name(const char *s, size_t len, weft_dtype *out) {
-    static const struct {
-        const char *name;
-        weft_dtype t;
-    } numpys[] = {{"bool_", WEFT_BOOL},  {"int8", WEFT_I8},     {"int16", WEFT_I16},
-                  {"int32", WEFT_I32},   {"int64", WEFT_I64},   {"uint8", WEFT_U8},
-                  {"uint16", WEFT_U16},  {"uint32", WEFT_U32},  {"uint64", WEFT_U64},
-                  {"float32", WEFT_F32}, {"float64", WEFT_F64}, {"int", WEFT_I64},
-                  {"float", WEFT_F64},
-                  {"float16", WEFT_F16}, {"bfloat16", WEFT_BF16}, {"complex64", WEFT_C64},
-                  {"complex128", WEFT_C128}};
-    for (int t = 0; t < WEFT_DTYPE__N; t++) {
-        const char *name = weft_dtype_name((weft_dtype)t);
-        if (strlen(name) != len || memcmp(name, s, len) != 0) continue;
-        *out = (weft_dtype)t;
-        return true;
-    }
-    for (size_t i = 0; i < COUNT_OF(numpys); i++) {
-        if (strlen(numpys[i].name) != len || memcmp(numpys[i].name, s, len) != 0) continue;
-        *out = numpys[i].t;
-        return true;
-    }
-    return false;
-}
-
 static struct input *grow(struct inputs *in, const char *name, size_t len) {
     if (in->n == in->cap) {
         in->cap = in->cap ? in->cap * 2 : 8;

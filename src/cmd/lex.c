@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Text to tokens, one at a time, with their places. Numbers are Python's: 10, 0x1f, 1_000, 2.5,
 // 1e-3, .5.
-#include "cmd.h"
+#include "lang.h"
 
 #include <ctype.h>
 #include <errno.h>

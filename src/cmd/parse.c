@@ -4,13 +4,13 @@
 // no syntax tree, and an error of the library is reported at the operator or name that caused it.
 // Chains of operators are loops; nesting is recursion and has a limit, so that no text overflows
 // the stack.
-#include "cmd.h"
+#include "lang.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NESTING = 1000, WINDOW = 100 };
+enum { MAX_NESTING = 1000 };
 enum {
     BIND_COMPARE = 10,
     BIND_OR = 20,
@@ -51,30 +51,14 @@ static const struct infix {
 };
 
 // ---- tokens and errors ------------------------------------------------------------------------
-// The part of the text around the place, and a caret under it.
-static void show_place(const struct parser *p, size_t at) {
-    size_t len = strlen(p->text), from = at > WINDOW / 2 ? at - WINDOW / 2 : 0;
-    size_t to = len - from > WINDOW ? from + WINDOW : len;
-    char line[WINDOW + 1];
-    for (size_t i = from; i < to; i++) { // one column a character, whatever it is
-        unsigned char c = (unsigned char)p->text[i];
-        line[i - from] = c < 32 || c == 127 ? ' ' : (char)c;
-    }
-    line[to - from] = 0;
-    fprintf(stderr, "  %s%s%s\n  %*s^\n", from ? "..." : "", line, to < len ? "..." : "",
-            (int)(at - from + (from ? 3 : 0)), "");
-}
-
 bool parse_fail(struct parser *p, size_t at, const char *fmt, ...) {
     if (p->failed) return false;
     p->failed = true;
-    char text[700];
+    p->fail_at = at;
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(p->fail, sizeof p->fail, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "weft: column %zu: %s\n", at + 1, text);
-    show_place(p, at);
     return false;
 }
 
@@ -122,43 +106,34 @@ static struct variable *find_variable(struct parser *p, const char *name, size_t
     return NULL;
 }
 
-static void set_variable(struct parser *p, const char *name, size_t len, const struct value *v) {
+static bool set_variable(struct parser *p, const char *name, size_t len, const struct value *v) {
     struct variable *old = find_variable(p, name, len);
     if (!old) {
         if (p->nvar == p->cap) {
-            p->cap = p->cap ? p->cap * 2 : 8;
-            struct variable *grown = cmd_alloc((size_t)p->cap * sizeof *grown);
-            if (p->nvar) memcpy(grown, p->var, (size_t)p->nvar * sizeof *grown);
-            free(p->var);
+            const int cap = p->cap ? p->cap * 2 : 8;
+            struct variable *grown = realloc(p->var, (size_t)cap * sizeof *grown);
+            if (!grown) return parse_fail(p, v->at, "no memory");
             p->var = grown;
+            p->cap = cap;
         }
+        char *copy = malloc(len + 1);
+        if (!copy) return parse_fail(p, v->at, "no memory");
+        memcpy(copy, name, len);
+        copy[len] = 0;
         old = &p->var[p->nvar++];
-        old->name = cmd_alloc(len + 1);
-        memcpy(old->name, name, len);
-        old->name[len] = 0;
+        old->name = copy;
     }
     old->value = *v;
-}
-
-static weft_expr *leaf_of(struct parser *p, struct input *in) {
-    const weft_array *a = &in->data.array;
-    switch (in->kind) {
-    case INPUT_INT: return weft_int(p->graph, in->i);
-    case INPUT_UINT: return weft_uint(p->graph, in->u);
-    case INPUT_FLOAT: return weft_float(p->graph, in->f);
-    case INPUT_BOOL: return weft_truth(p->graph, in->i != 0);
-    default: break;
-    }
-    return in->shape_only ? weft_input(p->graph, in->name, a->dtype, a->rank, a->dims)
-                          : weft_from(p->graph, a);
-}
-
-static bool use_input(struct parser *p, struct input *in, const struct token *t,
-                      struct value *out) {
-    out->at = t->at;
-    if (!value_built(p, t->at, leaf_of(p, in), out)) return false;
-    set_variable(p, p->text + t->at, t->len, out); // once in the graph
     return true;
+}
+
+// 1, 0 or -1 as names_fn
+static int find_name(struct parser *p, const struct token *t, bool last, struct value *out) {
+    if (!p->names.find) return 0;
+    const int found = p->names.find(p, t, last, out);
+    if (found <= 0) return found;
+    out->at = t->at;
+    return set_variable(p, p->text + t->at, t->len, out) ? 1 : -1; // once in the graph
 }
 
 static bool constant(const char *s, size_t len, struct value *out) {
@@ -191,14 +166,12 @@ static bool constant(const char *s, size_t len, struct value *out) {
 static bool unknown_name(struct parser *p, const struct token *t) {
     const char *s = p->text + t->at;
     char known[200] = "";
-    size_t at = 0;
     if (is_function(s, t->len))
         return parse_fail(p, t->at, "'%.*s' is a function: it wants parentheses", (int)t->len, s);
-    for (int i = 0; i < p->inputs->n && at < sizeof known; i++)
-        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "",
-                               p->inputs->at[i].name);
+    if (p->names.list) p->names.list(p, known, sizeof known);
+    if (!p->names.list) return parse_fail(p, t->at, "unknown name '%.*s'", (int)t->len, s);
     return parse_fail(p, t->at, "unknown name '%.*s'; %s%s", (int)t->len, s,
-                      at ? "the inputs are: " : "no inputs were given, as in x=a.npy or x=f64[10]",
+                      known[0] ? "the inputs are: " : "no inputs were given, as in x=a.npy or x=f64[10]",
                       known);
 }
 
@@ -219,17 +192,17 @@ static bool parse_name(struct parser *p, struct value *out) {
         out->at = t.at;
         return true;
     }
-    struct input *in = input_find(p->inputs, s, t.len);
-    if (in) return use_input(p, in, &t, out);
     if (p->tok.kind == T_LPAR)
         return next_token(p) && parse_call(p, &(struct callee){s, t.len, t.at, NULL}, out);
+    int found = find_name(p, &t, false, out);
+    if (found) return found > 0;
     if (constant(s, t.len, out)) return true;
     if (dtype_by_name(s, t.len, &out->dtype)) {
         out->kind = V_DTYPE;
         return true;
     }
-    if (!p->assume || is_function(s, t.len)) return unknown_name(p, &t);
-    return use_input(p, input_assume(p->inputs, s, t.len, p->shapes), &t, out);
+    found = is_function(s, t.len) ? 0 : find_name(p, &t, true, out);
+    return found ? found > 0 : unknown_name(p, &t);
 }
 
 // ---- expressions ------------------------------------------------------------------------------
@@ -238,10 +211,10 @@ static bool parse_group(struct parser *p, struct value *out) {
     size_t at = p->tok.at;
     struct tuple *t = NULL;
     if (!next_token(p)) return false;
-    if (p->tok.kind == T_RPAR) tuple_new(p, &t);
+    if (p->tok.kind == T_RPAR && !tuple_new(p, &t)) return false;
     while (p->tok.kind != T_RPAR) {
         if (!parse_expr(p, 0, out)) return false;
-        if (p->tok.kind == T_COMMA && !t) tuple_new(p, &t);
+        if (p->tok.kind == T_COMMA && !t && !tuple_new(p, &t)) return false;
         if (!t) break;
         if (t->n >= WEFT_MAX_RANK)
             return parse_fail(p, out->at, "more than %d in a tuple", WEFT_MAX_RANK);
@@ -374,8 +347,7 @@ static bool parse_assignment(struct parser *p, struct value *v, bool *assigned) 
     }
     *assigned = true;
     if (!next_token(p) || !parse_expr(p, 0, v)) return false;
-    set_variable(p, p->text + name.at, name.len, v);
-    return true;
+    return set_variable(p, p->text + name.at, name.len, v);
 }
 
 bool parse_program(struct parser *p, struct results *out) {

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 // x[1:-1, ::2, ..., None, 3]: NumPy's basic indexing as slices, indices and new axes, applied from
 // left to right; and with arrays: integers take along their axis, a bool mask selects over its axes.
-#include "cmd.h"
-
-enum { MAX_ITEMS = 2 * WEFT_MAX_RANK };
-enum item_kind { ITEM_INDEX, ITEM_SLICE, ITEM_NEW, ITEM_REST, ITEM_TAKE, ITEM_MASK };
-struct item {
-    enum item_kind kind;
-    size_t at;
-    int64_t start, stop, step; // INDEX: start
-    weft_expr *array;          // TAKE, MASK
-};
+#include "lang.h"
 
 static bool ends_bound(const struct parser *p) {
     return p->tok.kind == T_COLON || p->tok.kind == T_COMMA || p->tok.kind == T_RBRACKET;
@@ -103,31 +94,38 @@ static bool choose(struct parser *p, struct value *out) {
     return expect(p, T_RBRACKET, "']'") && value_built(p, out->at, x, out);
 }
 
+bool subscript_apply(struct parser *p, const struct item *items, int n, weft_expr **x) {
+    int used = 0, dots = 0, arrays = 0, axis = 0;
+    for (int i = 0; i < n; i++) {
+        used += axes_of(&items[i]);
+        dots += items[i].kind == ITEM_REST;
+        arrays += items[i].kind == ITEM_TAKE || items[i].kind == ITEM_MASK;
+        if (arrays > 1) return parse_fail(p, items[i].at, "a second index array");
+        if (dots > 1) return parse_fail(p, items[i].at, "a second '...'");
+    }
+    const int rest = weft_expr_rank(*x) - used;
+    if (rest < 0)
+        return parse_fail(p, items[0].at, "%d indices for %d axes", used, weft_expr_rank(*x));
+    for (int i = 0; i < n; i++)
+        if (!apply(p, &items[i], rest, x, &axis)) return false;
+    return true;
+}
+
 bool parse_subscript(struct parser *p, struct value *out) {
     struct item items[MAX_ITEMS];
-    int n = 0, used = 0, dots = 0, arrays = 0, axis = 0;
+    int n = 0;
     if (out->kind == V_MANY) return choose(p, out);
     weft_expr *x = value_expr(p, out);
     if (!x) return false;
     while (p->tok.kind != T_RBRACKET) {
         if (n == MAX_ITEMS) return parse_fail(p, p->tok.at, "too many indices");
         if (!read_item(p, &items[n])) return false;
-        used += axes_of(&items[n]);
-        dots += items[n].kind == ITEM_REST;
-        arrays += items[n].kind == ITEM_TAKE || items[n].kind == ITEM_MASK;
-        if (arrays > 1) return parse_fail(p, items[n].at, "a second index array");
-        if (dots > 1) return parse_fail(p, items[n].at, "a second '...'");
         n++;
         if (p->tok.kind != T_COMMA) break;
         if (!next_token(p)) return false;
     }
     if (n == 0) return parse_fail(p, p->tok.at, "an index should be here");
-    if (!expect(p, T_RBRACKET, "',' or ']'")) return false;
-    int rest = weft_expr_rank(x) - used;
-    if (rest < 0)
-        return parse_fail(p, items[0].at, "%d indices for %d axes", used, weft_expr_rank(x));
-    for (int i = 0; i < n; i++)
-        if (!apply(p, &items[i], rest, &x, &axis)) return false;
+    if (!expect(p, T_RBRACKET, "',' or ']'") || !subscript_apply(p, items, n, &x)) return false;
     out->kind = V_EXPR;
     out->expr = x;
     return true;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the parser hands around: an expression, a literal not yet in the graph (so that axes,
 // extents and slice bounds can be read as numbers), a type, None, a tuple of integers.
-#include "cmd.h"
+#include "lang.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool value_number(const struct token *t, struct value *out) {
     *out = (struct value){.kind = t->kind == T_INT ? V_INT : t->kind == T_FLOAT ? V_FLOAT : V_IMAGINARY, .at = t->at};
@@ -76,10 +77,36 @@ bool value_built(struct parser *p, size_t at, weft_expr *x, struct value *out) {
 }
 
 bool tuple_new(struct parser *p, struct tuple **out) {
-    struct tuple *t = cmd_alloc(sizeof *t);
+    struct tuple *t = malloc(sizeof *t);
+    if (!t) return parse_fail(p, p->tok.at, "no memory");
     t->n = 0;
     t->next = p->tuples;
     p->tuples = t;
     *out = t;
     return true;
+}
+
+bool dtype_by_name(const char *s, size_t len, weft_dtype *out) {
+    static const struct {
+        const char *name;
+        weft_dtype t;
+    } numpys[] = {{"bool_", WEFT_BOOL},  {"int8", WEFT_I8},     {"int16", WEFT_I16},
+                  {"int32", WEFT_I32},   {"int64", WEFT_I64},   {"uint8", WEFT_U8},
+                  {"uint16", WEFT_U16},  {"uint32", WEFT_U32},  {"uint64", WEFT_U64},
+                  {"float32", WEFT_F32}, {"float64", WEFT_F64}, {"int", WEFT_I64},
+                  {"float", WEFT_F64},
+                  {"float16", WEFT_F16}, {"bfloat16", WEFT_BF16}, {"complex64", WEFT_C64},
+                  {"complex128", WEFT_C128}};
+    for (int t = 0; t < WEFT_DTYPE__N; t++) {
+        const char *name = weft_dtype_name((weft_dtype)t);
+        if (strlen(name) != len || memcmp(name, s, len) != 0) continue;
+        *out = (weft_dtype)t;
+        return true;
+    }
+    for (size_t i = 0; i < COUNT_OF(numpys); i++) {
+        if (strlen(numpys[i].name) != len || memcmp(numpys[i].name, s, len) != 0) continue;
+        *out = numpys[i].t;
+        return true;
+    }
+    return false;
 }
