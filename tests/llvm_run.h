@@ -7,13 +7,16 @@
 
 #include "guard.h"
 #include "jit/llvm.h"
+#include "jit/map.h"
 #include "llvm_body.h"
 
 static size_t run_bytes = 1 << 16; // room for each operand; set before stage_open
+static bool link_by_orc;                // not as images; set before engine_at
 struct bench { // an engine and its body
     const struct llvm_api *api;
     struct llvm_engine *engine;
     struct llvm_code code;
+    struct jit_map map; // of an image
     kern_map *need[64];
 };
 struct memory { // of one operand
@@ -27,6 +30,7 @@ static inline struct llvm_engine *engine_at(enum kern_isa isa) {
     char err[256] = "";
     struct llvm_engine *e = weft_jit_module()->open(isa, kern_block_find, err, sizeof err);
     cr_assert(e, "%s", err);
+    weft_jit_module()->orc_only(e, link_by_orc);
     return e;
 }
 
@@ -35,6 +39,12 @@ static inline void code_make(struct bench *c, struct llvm_engine *e, const struc
     c->api = weft_jit_module();
     c->engine = e;
     cr_assert(c->api->compile(e, s, &c->code, err, sizeof err), "%s", err);
+    c->map = (struct jit_map){0};
+    if (c->code.image) {
+        c->code.fn = map_code(&c->map, c->code.image, c->code.image_size, c->code.entry);
+        cr_assert(c->code.fn, "no executable memory");
+        free(c->code.image);
+    }
     for (int i = 0; i < c->code.nneed; i++) {
         const struct llvm_need *n = &c->code.need[i];
         if (n->family == KERN_FAMILY__N) {
@@ -49,7 +59,10 @@ static inline void code_make(struct bench *c, struct llvm_engine *e, const struc
         c->need[i] = c->code.need[i].block ? (kern_map *)k->block->entry : k->fn;
     }
 }
-static inline void code_drop(struct bench *c) { c->api->release(c->engine, c->code.handle); }
+static inline void code_drop(struct bench *c) {
+    map_free(&c->map);
+    c->api->release(c->engine, c->code.handle);
+}
 
 // ---- memory --------------------------------------------------------------------------------------------
 // Every operand lies against a guard page: before its first row or behind its last, misaligned by skew.

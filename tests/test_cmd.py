@@ -212,6 +212,12 @@ def test_verbs():
         check(f"{name} is known", "wants parentheses" in err, err)
     code, out, _ = weft("info")
     check("info", code == 0 and out.startswith("weft ") and "threads" in out, out)
+    if "machine code" in out:
+        with tempfile.TemporaryDirectory() as folder:
+            own = {**os.environ, "WEFT_CACHE": os.path.join(folder, "code")}
+            for want in ("1 written", "1 found"):
+                p = subprocess.run([WEFT, "info"], capture_output=True, text=True, env=own)
+                check(f"info says what the code cache did: {want}", p.returncode == 0 and want in p.stdout, p.stdout)
     code, out, _ = weft("info", "--env")
     check("info --env", code == 0 and "WEFT_THREADS" in out, out)
     for args in (["--help"], ["eval", "--help"], ["--version"]):

@@ -523,15 +523,16 @@ static long resident_pages(void) {
     return pages;
 }
 
-Test(llvm, released_code_is_freed) {
+static void freed(bool orc) {
     static struct body b;
+    link_by_orc = orc;
     struct llvm_engine *e = engine_at(kern_isa_detect());
     long maps = 0, pages = 0;
     mixed_body(&b, NEST_INNER);
     for (int i = 0; i < 160; i++) {
         struct bench c;
         code_make(&c, e, body_seg(&b), kern_isa_detect());
-        cr_assert(c.code.bytes > 64 && c.code.bytes < 65536 && c.code.handle);
+        cr_assert(c.code.bytes > 64 && c.code.bytes < 65536 && !c.code.handle != orc && !c.map.at == orc);
         code_drop(&c);
         if (i == 60) maps = count_maps(), pages = resident_pages();
     }
@@ -540,9 +541,17 @@ Test(llvm, released_code_is_freed) {
     weft_jit_module()->close(e);
 }
 
-Test(llvm, several_codes_and_engines_live_together) {
+Test(llvm, released_code_is_freed) {
+#ifdef __x86_64__
+    freed(false);
+#endif
+    freed(true);
+}
+
+static void live_together(bool orc) {
     static struct body b;
     enum { N = 12 };
+    link_by_orc = orc;
     struct llvm_engine *e[2] = {engine_at(KERN_BASE), engine_at(kern_isa_detect())};
     struct bench c[N];
     double x[40], y[40], out[40];
@@ -564,6 +573,17 @@ Test(llvm, several_codes_and_engines_live_together) {
     }
     weft_jit_module()->close(e[0]);
     weft_jit_module()->close(e[1]);
+}
+Test(llvm, several_codes_and_engines_live_together) {
+    live_together(false);
+    live_together(true);
+}
+
+// What cannot be an image is linked by ORC: the same tests by that way.
+Test(llvm, linked_by_orc) {
+    link_by_orc = true;
+    FOR_EACH_ISA(isa) check_parts(NEST_INNER, isa);
+    FOR_EACH_ISA(isa) check_parts(NEST_OUTER, isa);
 }
 
 static char *dumped(struct llvm_engine *e, struct body *b, enum llvm_dump_kind kind, enum kern_isa isa) {

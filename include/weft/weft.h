@@ -163,6 +163,8 @@ typedef enum weft_isa {
 
 #ifndef WEFT_TYPES_ONLY /* weft's own rooms that need the vocabulary and no function */
 
+typedef struct weft_code_store weft_code_store; /* a host's storage of machine code, weft/cache.h */
+
 /* Zero means "default" for every field but size, which must be sizeof(weft_ctx_opts). Environment
  * variables (WEFT_THREADS, WEFT_ISA, WEFT_BACKEND, WEFT_DUMP, WEFT_CHECK, ...) fill fields left at
  * their default, unless ignore_env is set. */
@@ -178,6 +180,11 @@ typedef struct weft_ctx_opts {
     weft_backend backend;
     size_t code_cache_bytes; /* machine code and plans kept per context; default 64 MiB */
     bool ignore_env;
+    /* machine code kept between processes (weft/cache.h): a directory, NULL for the default one (none
+     * when ignore_env is set), "" for none; its bound in bytes, default 64 MiB; or a storage of the host's */
+    const char *code_dir;
+    size_t code_dir_bytes;
+    const weft_code_store *code_store; /* copied */
 } weft_ctx_opts;
 
 /* Makes a context. WEFT_ENOMEM, WEFT_EINVAL. *out is NULL on failure. */
@@ -201,6 +208,11 @@ typedef struct weft_stats {
     int threads;             /* threads an evaluation may use */
     weft_isa isa;            /* what is in use */
     int llvm_major;          /* 0: LLVM not loaded (yet) */
+    uint64_t disk_hits;      /* steps whose machine code came from the code cache, without LLVM */
+    uint64_t disk_misses;    /* steps looked for there in vain */
+    uint64_t disk_refused;   /* of these: what was found was damaged, foreign or could not be mapped */
+    uint64_t disk_writes;    /* steps whose code was put there */
+    uint64_t disk_bytes;     /* machine code read from there */
 } weft_stats;
 
 /* Fills *out (its size is given so that the struct can grow). Counters are since the context began. */
@@ -836,5 +848,6 @@ WEFT_API const weft_env_info *weft_env_at(int i);
 #ifndef WEFT_TYPES_ONLY /* the rest of the interface, by topic */
 #include "profile.h"
 #include "exchange.h"
+#include "cache.h"
 #endif
 #endif

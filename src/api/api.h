@@ -50,8 +50,10 @@ struct env_settings {
     weft_backend backend;
     unsigned dump, names;
     bool check;
+    const char *cache; // WEFT_CACHE: "off" or a directory; NULL: not set
 };
 void env_read(struct env_settings *s); // fields without a variable keep their value
+bool env_cache_dir(const struct env_settings *s, char *path, size_t size); // false: none
 
 // ---- graphs (graph.c) -------------------------------------------------------------------------------
 struct weft_expr {

@@ -36,6 +36,7 @@ static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
         s.dump = e.dump;
         s.check = e.check;
         s.names = e.names;
+        s.cache = e.cache;
     }
     size_t bound = o->code_cache_bytes ? o->code_cache_bytes : (size_t)64 << 20;
     struct rt_env *env = &ctx->env;
@@ -46,7 +47,14 @@ static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
     if (env->threads < 1) env->threads = 1;
     ctx->dump = s.dump;
     if (env->own_executor && !(env->pool = rt_pool_new(&env->alloc, env->threads))) return WEFT_ENOMEM;
+    char dir[4096];
     struct jit_opts jo = {.backend = s.backend, .cache_bytes = bound};
+    jo.disk_bytes = o->code_dir_bytes ? o->code_dir_bytes : (size_t)64 << 20;
+    if (o->code_store) jo.code_store = *o->code_store;
+    if (o->code_dir && o->code_dir[0])
+        jo.code_dir = o->code_dir;
+    else if (!o->code_dir && !o->ignore_env && env_cache_dir(&s, dir, sizeof dir))
+        jo.code_dir = dir;
     if (!(ctx->jit = jit_new(env, &jo))) return WEFT_ENOMEM;
     jit_set_names(ctx->jit, s.names);
     jo.backend = WEFT_BACKEND_INTERP;
@@ -63,6 +71,7 @@ weft_status weft_ctx_new(weft_ctx **out, const weft_ctx_opts *opts) {
     if (o->size != sizeof *o || o->threads < 0 || (unsigned)o->isa > WEFT_ISA_NEON ||
         (unsigned)o->backend > WEFT_BACKEND_JIT)
         return WEFT_EINVAL;
+    if (o->code_store && (!o->code_store->get || !o->code_store->put)) return WEFT_EINVAL;
     if (o->executor && (!o->executor->parallel_for || o->executor->threads < 1)) return WEFT_EINVAL;
     struct base_alloc host = {o->alloc, o->alloc_ud};
     weft_ctx *ctx = base_get_zero(&host, sizeof *ctx);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The environment variables, once: name, values, meaning, and how each is read. Read when a context is
 // made; a host that sets ignore_env never comes here. `weft info --env` prints this table.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api.h"
@@ -50,6 +51,8 @@ static void read_perf(struct env_settings *s, const char *v) {
 }
 static void read_check(struct env_settings *s, const char *v) { s->check = strcmp(v, "0") != 0; }
 
+static void read_cache(struct env_settings *s, const char *v) { s->cache = v; }
+
 static const struct {
     weft_env_info info;
     void (*read)(struct env_settings *s, const char *v);
@@ -60,6 +63,8 @@ static const struct {
     {{"WEFT_DUMP", "ir,dot,plan,llvm,asm", "sent to the log of the context, per new plan"}, read_dump},
     {{"WEFT_PERF", "map,jitdump,gdb", "compiled code tells perf and gdb its names; files in /tmp"}, read_perf},
     {{"WEFT_CHECK", "1", "run both tiers and compare their bits"}, read_check},
+    {{"WEFT_CACHE", "off|/directory", "where machine code is kept between processes; default $XDG_CACHE_HOME/weft"},
+     read_cache},
     {{"WEFT_JIT_MODULE", "path", "the LLVM module to open"}, NULL},
 };
 
@@ -68,6 +73,22 @@ void env_read(struct env_settings *s) {
         const char *v = table[i].read ? secure_getenv(table[i].info.name) : NULL;
         if (v && *v) table[i].read(s, v);
     }
+}
+
+// The XDG base directory specification: a relative path there does not count.
+bool env_cache_dir(const struct env_settings *s, char *path, size_t size) {
+    int n = 0;
+    if (s->cache) {
+        if (!strcmp(s->cache, "off")) return false;
+        n = snprintf(path, size, "%s", s->cache);
+    } else {
+        const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
+        if (cache && cache[0] == '/')
+            n = snprintf(path, size, "%s/weft", cache);
+        else if (home && home[0] == '/')
+            n = snprintf(path, size, "%s/.cache/weft", home);
+    }
+    return n > 0 && (size_t)n < size;
 }
 
 const weft_env_info *weft_env_at(int i) {

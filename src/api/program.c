@@ -217,6 +217,19 @@ weft_status weft_compile(int n, weft_expr *const *roots, weft_program **out) {
     return st ? err_set(&g->run, st, "compile: %s", weft_status_text(st)) : WEFT_OK;
 }
 
+weft_status weft_prewarm(int n, weft_expr *const *roots) {
+    int saved = errno;
+    weft_program *p = NULL;
+    weft_status st = weft_compile(n, roots, &p);
+    if (!st) {
+        weft_graph *g = roots[0]->g;
+        st = jit_program_keep(p->ctx->jit, p->first->rt, &g->run);
+        weft_program_free(p);
+    }
+    errno = saved;
+    return st;
+}
+
 void weft_program_free(weft_program *p) {
     if (!p) return;
     free_variant(p, p->first);

@@ -28,7 +28,7 @@ static int64_t now_ns(void) {
 }
 
 static bool open_way(struct way *w, struct options *o, weft_backend backend) {
-    w->ctx = open_context(o, backend);
+    w->ctx = open_bare_context(o, backend); // the first compilation is one of its rows
     if (!w->ctx) return false;
     w->names = (struct cmd_names){&o->inputs, .assume = true, .shapes = false};
     w->parser = (struct parser){

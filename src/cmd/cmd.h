@@ -123,6 +123,7 @@ int cmd_ops(struct options *o);
 int cmd_info(struct options *o);
 
 // A context by the options; NULL after printing why.
+weft_ctx *open_bare_context(const struct options *o, weft_backend backend); // without the code cache
 weft_ctx *open_context(const struct options *o, weft_backend backend);
 
 #endif

@@ -66,17 +66,31 @@ static weft_status try_compiler(weft_ctx *ctx) {
     return st;
 }
 
+// Of the same program with the code cache as it is set up.
+static void show_cache(const weft_stats *s) {
+    if (!s->disk_hits && !s->disk_misses)
+        printf("code cache    off\n");
+    else
+        printf("code cache    %llu found (%llu bytes), %llu not (%llu refused), %llu written\n",
+               (unsigned long long)s->disk_hits, (unsigned long long)s->disk_bytes,
+               (unsigned long long)s->disk_misses, (unsigned long long)s->disk_refused,
+               (unsigned long long)s->disk_writes);
+}
+
 int cmd_info(struct options *o) {
     if (o->env) {
         show_variables();
         return 0;
     }
-    weft_ctx *ctx =
-        open_context(o, o->backend == WEFT_BACKEND_AUTO ? WEFT_BACKEND_JIT : o->backend);
-    if (!ctx) return EXIT_FAULT;
-    weft_status st = try_compiler(ctx);
-    weft_stats s;
-    weft_ctx_stats(ctx, &s, sizeof s);
+    const weft_backend backend = o->backend == WEFT_BACKEND_AUTO ? WEFT_BACKEND_JIT : o->backend;
+    weft_ctx *ctx = open_context(o, backend), *bare = open_bare_context(o, backend);
+    if (!ctx || !bare) return EXIT_FAULT;
+    weft_status st = try_compiler(bare); // without the code cache, so that the compiler shows itself
+    weft_stats s, kept;
+    weft_ctx_stats(bare, &s, sizeof s);
+    weft_ctx_free(bare);
+    if (!st) st = try_compiler(ctx);
+    weft_ctx_stats(ctx, &kept, sizeof kept);
     char llvm[16] = "not available";
     if (s.llvm_major) snprintf(llvm, sizeof llvm, "%d", s.llvm_major);
     printf("weft          %s\n", weft_version());
@@ -88,6 +102,7 @@ int cmd_info(struct options *o) {
     printf("code held     %llu bytes in %llu pieces\n", (unsigned long long)s.code_bytes,
            (unsigned long long)(s.compiles - s.code_evictions));
     printf("memory held   %llu bytes\n", (unsigned long long)s.alloc_bytes);
+    show_cache(&kept);
     weft_ctx_free(ctx);
     return st ? cmd_fail_status(st, "the small program did not run") : 0;
 }

@@ -63,17 +63,25 @@ static void log_line(void *ud, weft_log_level level, const char *line) {
 }
 
 // The log is shown to who asked for it: by a dump, a check, or a tier by name.
-weft_ctx *open_context(const struct options *o, weft_backend backend) {
+static weft_ctx *make_context(const struct options *o, weft_backend backend, const char *code_dir) {
     weft_ctx *ctx = NULL;
     bool talk = getenv("WEFT_DUMP") || getenv("WEFT_CHECK") || o->backend == WEFT_BACKEND_JIT;
     weft_ctx_opts opts = {.size = sizeof opts,
                           .log = talk ? log_line : NULL,
                           .threads = o->threads,
                           .isa = o->isa,
-                          .backend = backend};
+                          .backend = backend,
+                          .code_dir = code_dir};
     weft_status st = weft_ctx_new(&ctx, &opts);
     if (st) cmd_fail("no context: %s", weft_status_text(st));
     return ctx;
+}
+
+weft_ctx *open_context(const struct options *o, weft_backend backend) {
+    return make_context(o, backend, NULL);
+}
+weft_ctx *open_bare_context(const struct options *o, weft_backend backend) {
+    return make_context(o, backend, "");
 }
 
 // ---- options ----------------------------------------------------------------------------------

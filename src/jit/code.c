@@ -74,7 +74,8 @@ static bool grow_buckets(struct jit *j) {
 
 static void destroy(struct jit *j, struct jit_entry *e) {
     announce_gone(e->announced);
-    if (e->state == CODE_READY) j->llvm->release(j->engine, e->native.handle);
+    map_free(&e->map);
+    if (e->native.handle) j->llvm->release(j->engine, e->native.handle);
     if (e->code.interp_form)
         interp_free((struct interp_form *)(uintptr_t)e->code.interp_form, &j->env->alloc);
     base_put(&j->env->alloc, e->key, e->key_size + 1);
@@ -186,7 +187,10 @@ struct jit *jit_new(struct rt_env *env, const struct jit_opts *opts) {
     j->env = env;
     j->opts = *opts;
     j->queue_end = &j->queue;
+    if (opts->backend != WEFT_BACKEND_INTERP) j->store = store_new(env, opts);
+    j->opts.code_dir = NULL;
     pthread_mutex_init(&j->lock, NULL);
+    pthread_mutex_init(&j->loading, NULL);
     pthread_cond_init(&j->changed, NULL);
     return j;
 }
@@ -203,8 +207,10 @@ void jit_free(struct jit *j) {
     while (j->oldest)
         drop(j, j->oldest);
     load_close(j);
+    store_free(j->store);
     base_put(&j->env->alloc, j->bucket, j->nbucket * sizeof *j->bucket);
     pthread_mutex_destroy(&j->lock);
+    pthread_mutex_destroy(&j->loading);
     pthread_cond_destroy(&j->changed);
     base_put(&j->env->alloc, j, sizeof *j);
 }
@@ -217,6 +223,13 @@ void jit_stats(struct jit *j, weft_stats *out) {
     out->code_misses = j->misses;
     out->code_evictions = j->evictions;
     out->code_bytes = j->bytes;
+    struct store_stats kept;
+    store_read_stats(j->store, &kept);
+    out->disk_hits = kept.hits;
+    out->disk_misses = kept.misses;
+    out->disk_refused = kept.refused;
+    out->disk_writes = kept.writes;
+    out->disk_bytes = kept.bytes;
     out->llvm_major = j->llvm ? j->llvm->major : 0;
     out->runs_jit = j->runs_native;
     out->runs_interp = j->runs_interp;

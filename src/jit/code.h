@@ -8,6 +8,8 @@
 #include "announce.h"
 #include "jit.h"
 #include "llvm.h"
+#include "map.h"
+#include "store.h"
 
 enum code_state { CODE_COLD, CODE_QUEUED, CODE_READY, CODE_FAILED };
 
@@ -24,7 +26,9 @@ struct jit_entry {
     int refs;                       // programs that use it, + 1 while queued
     enum code_state state;
     uint64_t spent_ns;              // interpreted so far, estimated
+    bool looked;                    // for it in the store
     struct llvm_code native;
+    struct jit_map map;             // of an image; else native.handle is ORC's
     struct announced *announced;
     kern_map *kern[COUNT_OF(((struct llvm_code *)0)->need)];
 };
@@ -42,7 +46,10 @@ struct jit {
     int pending;                    // queued or being compiled
     bool thread_on, stopping;
     pthread_t thread;
-    // LLVM
+    pid_t pid;                      // of the process that started it: a forked child has no such thread
+    struct store *store;            // NULL: machine code dies with the context
+    // LLVM; written once, under both locks
+    pthread_mutex_t loading;
     const struct llvm_api *llvm;
     struct llvm_engine *engine;
     unsigned names; // enum weft_names
@@ -57,9 +64,11 @@ void code_put(struct jit *j, struct jit_entry *e);
 void code_trim(struct jit *j); // to the bound; lock held
 // compile.c: lock held on entry and exit of all
 bool compile_now(struct jit *j, struct jit_entry *e);
+bool compile_keep(struct jit *j, struct jit_entry *e); // compiled, and in the store
+bool compile_look_up(struct jit *j, struct jit_entry *e); // in the store, once
 void compile_later(struct jit *j, struct jit_entry *e);
 void compile_stop(struct jit *j);
-// load.c: lock held; NULL engine when LLVM cannot be had (said once through the log)
+// load.c: lock not held; NULL engine when LLVM cannot be had (said once through the log)
 struct llvm_engine *load_engine(struct jit *j);
 void load_close(struct jit *j);
 

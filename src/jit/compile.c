@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "code.h"
 
@@ -54,39 +55,83 @@ static bool kernels_known(struct jit *j, const struct llvm_code *c) {
     return true;
 }
 
+// Where the code lies: mapped from its image, or as ORC linked it. Then names are told to tools.
+static bool place(struct jit *j, struct jit_entry *e, char *err, size_t err_size) {
+    struct llvm_code *c = &e->native;
+    const char *why = kernels_known(j, c) ? NULL : "a kernel is missing";
+    if (!why && c->image) {
+        c->fn = map_code(&e->map, c->image, c->image_size, c->entry);
+        c->bytes = e->map.size;
+        if (!c->fn) why = "the system gives no executable memory";
+    }
+    if (!why) return true;
+    snprintf(err, err_size, "%s", why);
+    if (c->handle) j->llvm->release(j->engine, c->handle);
+    free(c->object);
+    c->handle = c->object = NULL;
+    return false;
+}
+
+static void say_failed(struct jit *j, const char *why) {
+    char line[320];
+    if (j->said || !j->env->log) return;
+    j->said = true;
+    snprintf(line, sizeof line, "machine code could not be made, such steps stay interpreted: %s", why);
+    j->env->log(j->env->log_ud, WEFT_LOG_WARN, line);
+}
+
+// What tools know by name has unwinding tables and is compiled here; the code cache is passed by.
+static bool keeps(const struct jit *j) { return j->store && !j->names; }
+
 // Lock held on entry and exit; dropped in between. The caller holds a reference and has set CODE_QUEUED.
 static void compile_entry(struct jit *j, struct jit_entry *e) {
-    char err[256] = "a kernel is missing";
+    char err[256] = "";
+    const bool named = j->names != 0, kept = keeps(j);
+    pthread_mutex_unlock(&j->lock);
     struct llvm_engine *engine = load_engine(j);
+    const uint64_t start = now_ns();
     bool ok = false;
     if (engine) {
-        j->llvm->keep(engine, j->names != 0);
-        pthread_mutex_unlock(&j->lock);
-        uint64_t start = now_ns();
-        ok = j->llvm->compile(engine, &e->seg, &e->native, err, sizeof err);
-        uint64_t spent = now_ns() - start;
-        pthread_mutex_lock(&j->lock);
-        j->compile_ns += spent;
-        if (ok && !kernels_known(j, &e->native)) {
-            j->llvm->release(engine, e->native.handle);
-            free(e->native.object);
-            ok = false;
-        }
+        j->llvm->keep(engine, named);
+        ok = j->llvm->compile(engine, &e->seg, &e->native, err, sizeof err) && place(j, e, err, sizeof err);
     }
+    const uint64_t spent = now_ns() - start;
+    if (ok && kept) store_keep(j->store, &e->seg, &e->native, j->llvm->major);
+    free(e->native.image);
+    e->native.image = NULL;
+    pthread_mutex_lock(&j->lock);
+    if (engine) j->compile_ns += spent;
     if (ok) {
         j->compiles++;
         publish(j, e);
         code_trim(j);
     } else {
         e->state = CODE_FAILED;
-        if (engine && j->env->log && !j->said) {
-            j->said = true;
-            char line[320];
-            snprintf(line, sizeof line, "machine code could not be made, such steps stay interpreted: %s", err);
-            j->env->log(j->env->log_ud, WEFT_LOG_WARN, line);
-        }
+        if (engine) say_failed(j, err);
     }
     pthread_cond_broadcast(&j->changed);
+}
+
+// Lock held on entry and exit; dropped in between. Once for each body: reading a file costs what a small
+// evaluation does, so it is tried at the first sight of a body, by the thread that wants to run it.
+bool compile_look_up(struct jit *j, struct jit_entry *e) {
+    if (e->looked || !keeps(j) || e->state != CODE_COLD) return e->state == CODE_READY;
+    e->looked = true;
+    e->state = CODE_QUEUED;
+    e->refs++;
+    pthread_mutex_unlock(&j->lock);
+    bool found = store_load(j->store, &e->seg, &e->map, &e->native) != NULL;
+    if (found && !kernels_known(j, &e->native)) {
+        map_free(&e->map);
+        found = false;
+    }
+    pthread_mutex_lock(&j->lock);
+    e->refs--;
+    e->state = CODE_COLD;
+    if (found) publish(j, e);
+    if (found) code_trim(j);
+    pthread_cond_broadcast(&j->changed);
+    return found;
 }
 
 // ---- the background thread ---------------------------------------------------------------------------
@@ -111,8 +156,19 @@ static void *work(void *arg) {
     return NULL;
 }
 
+// A forked child has none of the parent's threads. It may start its own unless the parent was compiling: then
+// LLVM's locks, and the body, belong to a thread that is not there.
+static bool is_orphan(struct jit *j) { return j->thread_on && j->pid != getpid(); }
+static bool can_compile(struct jit *j) {
+    if (!is_orphan(j)) return true;
+    if (j->pending) return false;
+    j->thread_on = false;
+    return true;
+}
+
 // LLVM wants a deep stack; every signal belongs to the host's threads.
 static bool start_thread(struct jit *j) {
+    if (!can_compile(j)) return false;
     if (j->thread_on) return true;
     pthread_attr_t attr;
     sigset_t all, old;
@@ -120,6 +176,7 @@ static bool start_thread(struct jit *j) {
     pthread_attr_setstacksize(&attr, (size_t)8 << 20);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
+    j->pid = getpid();
     j->thread_on = pthread_create(&j->thread, &attr, work, j) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
@@ -137,12 +194,29 @@ void compile_later(struct jit *j, struct jit_entry *e) {
     pthread_cond_broadcast(&j->changed);
 }
 
-// Waits for the background thread: LLVM needs more stack than a caller may have.
+// Waits for the background thread: LLVM needs more stack than a caller may have. Another thread may be looking
+// for the body in the store: when it comes back without, the body is cold again.
 bool compile_now(struct jit *j, struct jit_entry *e) {
-    compile_later(j, e);
-    while (e->state == CODE_QUEUED)
+    compile_look_up(j, e);
+    for (;;) {
+        compile_later(j, e);
+        if (e->state != CODE_QUEUED || is_orphan(j)) return e->state == CODE_READY;
         pthread_cond_wait(&j->changed, &j->lock);
-    return e->state == CODE_READY;
+    }
+}
+
+// Code that was compiled has been put there already; it may have been dropped since, or lost.
+bool compile_keep(struct jit *j, struct jit_entry *e) {
+    if (!keeps(j) || !compile_now(j, e)) return false;
+    struct llvm_code code = e->native;
+    const int major = j->llvm ? j->llvm->major : 0;
+    code.image = e->map.at;
+    e->refs++;
+    pthread_mutex_unlock(&j->lock);
+    bool kept = store_has(j->store, &e->seg) || store_keep(j->store, &e->seg, &code, major);
+    pthread_mutex_lock(&j->lock);
+    e->refs--;
+    return kept;
 }
 
 void compile_stop(struct jit *j) {
@@ -150,13 +224,13 @@ void compile_stop(struct jit *j) {
     j->stopping = true;
     pthread_cond_broadcast(&j->changed);
     pthread_mutex_unlock(&j->lock);
-    if (j->thread_on) pthread_join(j->thread, NULL);
+    if (j->thread_on && !is_orphan(j)) pthread_join(j->thread, NULL);
     j->thread_on = false;
 }
 
 void jit_wait(struct jit *j) {
     pthread_mutex_lock(&j->lock);
-    while (j->pending)
+    while (j->pending && !is_orphan(j))
         pthread_cond_wait(&j->changed, &j->lock);
     pthread_mutex_unlock(&j->lock);
 }

@@ -11,6 +11,10 @@ struct jit;
 struct jit_opts {
     weft_backend backend;
     size_t cache_bytes;
+    // machine code between processes: the host's storage (get NULL: none), else a directory (NULL: none)
+    weft_code_store code_store;
+    const char *code_dir; // read by jit_new only
+    size_t disk_bytes;
 };
 struct jit *jit_new(struct rt_env *env, const struct jit_opts *opts); // NULL: no memory
 void jit_free(struct jit *j);
@@ -24,6 +28,8 @@ void jit_program_free(struct jit *j, struct rt_program *p);
 void jit_program_prepare(struct jit *j, struct rt_program *p);
 // Compiles all steps and waits, unless the backend is the interpreter.
 void jit_program_compile(struct jit *j, struct rt_program *p);
+// The same, and all code is in the cache of machine code afterwards. WEFT_EUNSUPPORTED with a sentence.
+weft_status jit_program_keep(struct jit *j, struct rt_program *p, struct base_err *err);
 void jit_wait(struct jit *j); // until nothing is being compiled
 void jit_stats(struct jit *j, weft_stats *out);
 // LLVM IR or assembly of every loop step of the plan.

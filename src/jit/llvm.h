@@ -18,13 +18,17 @@ struct llvm_need {
     bool block;     // its block kernel, called through inline assembly
     uint8_t red, from;
 };
+// Code comes either as an image, position-independent bytes (malloc'ed, the caller's to map and free), or where
+// the object does not allow that, linked by ORC: fn and handle.
 struct llvm_code {
     tile_fn *fn;            // called with code = table of kernel addresses, in the order of need[]
+    void *image;            // NULL: ORC has linked it
+    size_t image_size, entry; // entry: offset of the function in the image
     size_t scratch;         // bytes of tile.scratch it uses
     size_t bytes;           // machine code and data
     int nneed;
     struct llvm_need need[64];
-    void *handle;           // for release
+    void *handle;           // ORC's, for release
     void *object;           // when the engine keeps objects: a copy of it, malloc'ed; the caller's to free
     size_t object_size;
 };
@@ -45,11 +49,13 @@ struct llvm_api {
     void (*release)(struct llvm_engine *e, void *handle); // frees machine code really
     // Code compiled from now on has unwinding tables, and its object is kept for the caller.
     void (*keep)(struct llvm_engine *e, bool on);
+    // ORC links everything compiled from now on, as it does where images are refused; for tests.
+    void (*orc_only)(struct llvm_engine *e, bool on);
     // For any x86-64 level on any x86-64 machine. *text is malloc'ed.
     bool (*dump)(struct llvm_engine *e, const struct seg *s, enum llvm_dump_kind kind,
                  enum kern_isa isa, char **text, char *err, size_t err_size);
 };
-enum { LLVM_API_ABI = 4 };
+enum { LLVM_API_ABI = 5 };
 typedef const struct llvm_api *llvm_module_fn(void);
 llvm_module_fn weft_jit_module; // the one exported symbol
 

@@ -65,24 +65,33 @@ static llvm_module_fn *find_module(char *err, size_t size) {
 }
 #endif
 
+static struct llvm_engine *bring_in(struct jit *j, const struct llvm_api **api, char *err, size_t size) {
+    llvm_module_fn *module = find_module(err, size);
+    if (!module) return NULL;
+    *api = module();
+    if ((*api)->abi == LLVM_API_ABI) return (*api)->open(j->env->isa, kern_block_find, err, size);
+    snprintf(err, size, "the module is of another version");
+    return NULL;
+}
+
+// The room's lock is taken only to note the result: whoever interprets meanwhile is not held up.
 struct llvm_engine *load_engine(struct jit *j) {
-    if (j->llvm_tried) return j->engine;
-    j->llvm_tried = true;
-    llvm_module_fn *module = find_module(j->llvm_error, sizeof j->llvm_error);
-    if (module) {
-        j->llvm = module();
-        if (j->llvm->abi != LLVM_API_ABI)
-            snprintf(j->llvm_error, sizeof j->llvm_error, "the module is of another version");
-        else
-            j->engine = j->llvm->open(j->env->isa, kern_block_find, j->llvm_error, sizeof j->llvm_error);
+    pthread_mutex_lock(&j->loading);
+    if (!j->llvm_tried) {
+        const struct llvm_api *api = NULL;
+        struct llvm_engine *engine = bring_in(j, &api, j->llvm_error, sizeof j->llvm_error);
+        pthread_mutex_lock(&j->lock);
+        j->llvm_tried = true;
+        j->engine = engine;
+        j->llvm = engine ? api : NULL;
+        pthread_mutex_unlock(&j->lock);
+        if (!engine) {
+            char line[320];
+            snprintf(line, sizeof line, "LLVM is not available (%s); expressions are interpreted", j->llvm_error);
+            say(j, line);
+        }
     }
-    if (!j->engine) {
-        char line[320];
-        j->llvm = NULL;
-        snprintf(line, sizeof line, "LLVM is not available (%s); expressions are interpreted",
-                 j->llvm_error);
-        say(j, line);
-    }
+    pthread_mutex_unlock(&j->loading);
     return j->engine;
 }
 

@@ -30,6 +30,7 @@ static void decide(struct jit *j, const struct rt_step *t, struct jit_entry *e) 
         compile_now(j, e);
         return;
     }
+    if (compile_look_up(j, e)) return;
     e->spent_ns += interp_ns(t, &e->seg);
     if (e->spent_ns > compile_cost_ns(j, &e->seg)) compile_later(j, e);
 }
@@ -56,11 +57,21 @@ void jit_program_compile(struct jit *j, struct rt_program *p) {
     pthread_mutex_unlock(&j->lock);
 }
 
+weft_status jit_program_keep(struct jit *j, struct rt_program *p, struct base_err *err) {
+    if (j->opts.backend == WEFT_BACKEND_INTERP) return err_set(err, WEFT_EUNSUPPORTED, "the context only interprets");
+    if (!j->store) return err_set(err, WEFT_EUNSUPPORTED, "the context keeps no machine code (docs/cache.md)");
+    int missing = 0;
+    pthread_mutex_lock(&j->lock);
+    for (int i = 0; i < p->nstep; i++)
+        if (p->step[i].code) missing += !compile_keep(j, (struct jit_entry *)(void *)p->step[i].code);
+    pthread_mutex_unlock(&j->lock);
+    if (!missing) return WEFT_OK;
+    return err_set(err, WEFT_EUNSUPPORTED, "machine code of %d of %d steps could not be kept", missing, p->nstep);
+}
+
 weft_status jit_dump(struct jit *j, const struct fuse_plan *plan, weft_dump_kind kind, weft_isa isa,
                      struct base_vec *out, struct base_err *err) {
-    pthread_mutex_lock(&j->lock);
     struct llvm_engine *engine = load_engine(j);
-    pthread_mutex_unlock(&j->lock);
     if (!engine) return err_set(err, WEFT_EUNSUPPORTED, "LLVM is not available: %s", j->llvm_error);
     static const enum kern_isa levels[] = {
         [WEFT_ISA_SCALAR] = KERN_BASE, [WEFT_ISA_AVX2] = KERN_AVX2, [WEFT_ISA_AVX512] = KERN_AVX512,

@@ -211,6 +211,8 @@ LLVMTargetMachineRef llvm_machine(enum kern_isa isa, char *err, size_t err_size)
 bool llvm_module_make(struct gen *g, LLVMTargetMachineRef tm, const char *name);
 void llvm_module_free(struct gen *g);
 LLVMMemoryBufferRef llvm_module_code(struct gen *g, LLVMTargetMachineRef tm, bool text); // NULL: see err
+// image.c: an object as position-independent bytes: image, image_size, entry of out. false: it cannot be that.
+bool llvm_image_make(const void *object, size_t size, struct llvm_code *out);
 bool llvm_dump(struct llvm_engine *e, const struct seg *s, enum llvm_dump_kind kind, enum kern_isa isa,
                char **text, char *err, size_t err_size);
 

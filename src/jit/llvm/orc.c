@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The engine: a body becomes an object, the object becomes executable memory, and goes again.
+// The engine: a body becomes an object, the object an image (image.c), or executable memory by way of ORC.
 //
-// In: checked and verified modules. Out: entry points. Objects live in a dylib of their own that searches
-// nowhere else, and an object that refers to anything outside itself is refused before it is linked, so
-// generated code can reach only what a tile hands it. Each body has its own resource tracker: releasing it
-// unmaps its pages. LLVM's own error reports are kept, not printed. One lock per engine.
+// In: checked and verified modules. Out: images or entry points. An object that refers to anything outside itself is
+// refused, so generated code can reach only what a tile hands it. What cannot be an image, objects of other
+// architectures above all, is linked by ORC, which is started on first need: objects live in a dylib of their own
+// that searches nowhere else, each body has its own resource tracker, and releasing it unmaps its pages. LLVM's own
+// error reports are kept, not printed. One lock per engine.
 #include "gen.h"
 
 #include <llvm-c/Error.h>
@@ -24,6 +25,7 @@ struct llvm_engine {
     LLVMOrcExecutionSessionRef session;
     LLVMOrcJITDylibRef dylib;
     bool keep; // objects, and unwinding tables in them
+    bool orc_only;
     unsigned long long made; // functions so far: their names
     char reported[256];      // what the session had to say last
 };
@@ -42,9 +44,9 @@ static void on_report(void *ud, LLVMErrorRef error) {
 }
 
 // ---- open and close ---------------------------------------------------------------------------------------
-static bool open_jit(struct llvm_engine *e, char *err, size_t err_size) {
-    e->tm = llvm_machine(e->isa, err, err_size);
-    LLVMTargetMachineRef mine = e->tm ? llvm_machine(e->isa, err, err_size) : NULL;
+static bool start_orc(struct llvm_engine *e, char *err, size_t err_size) {
+    if (e->jit) return true;
+    LLVMTargetMachineRef mine = llvm_machine(e->isa, err, err_size);
     if (!mine) return false;
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
     LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
@@ -77,7 +79,7 @@ static struct llvm_engine *engine_open(enum kern_isa isa, llvm_block_fn *block, 
     e->isa = isa;
     e->block = block;
     pthread_mutex_init(&e->lock, NULL);
-    if (open_jit(e, err, err_size)) return e;
+    if ((e->tm = llvm_machine(isa, err, err_size))) return e;
     engine_close(e);
     return NULL;
 }
@@ -173,6 +175,10 @@ static void drop(struct llvm_engine *e, LLVMOrcResourceTrackerRef tracker) {
 
 static bool link(struct llvm_engine *e, LLVMMemoryBufferRef code, const char *name, struct llvm_code *out,
                  char *err, size_t err_size) {
+    if (!start_orc(e, err, err_size)) {
+        LLVMDisposeMemoryBuffer(code);
+        return false;
+    }
     LLVMOrcResourceTrackerRef tracker = LLVMOrcJITDylibCreateResourceTracker(e->dylib);
     LLVMOrcObjectLayerRef layer = LLVMOrcLLJITGetObjLinkingLayer(e->jit);
     LLVMErrorRef error = LLVMOrcObjectLayerAddObjectFileWithRT(layer, tracker, code); // takes code
@@ -195,21 +201,27 @@ static bool compile_locked(struct llvm_engine *e, const struct seg *s, struct ll
     char name[40];
     snprintf(name, sizeof name, "weft_tile_%llu", e->made++);
     *out = (struct llvm_code){0};
+    bool ok = false;
     struct gen g = {.s = s, .isa = e->isa, .block = e->block, .out = out, .err = err, .err_size = err_size};
     g.unwind = e->keep;
     if (!llvm_module_make(&g, e->tm, name)) return false;
     LLVMMemoryBufferRef code = llvm_module_code(&g, e->tm, false);
     llvm_module_free(&g);
     if (!code) return false;
-    if (!examine(code, &out->bytes, err, err_size)) {
-        LLVMDisposeMemoryBuffer(code);
-        return false;
-    }
     if (e->keep && (out->object = malloc(LLVMGetBufferSize(code)))) {
         out->object_size = LLVMGetBufferSize(code);
         memcpy(out->object, LLVMGetBufferStart(code), out->object_size);
     }
-    if (link(e, code, name, out, err, err_size)) return true;
+    if (!e->orc_only && llvm_image_make(LLVMGetBufferStart(code), LLVMGetBufferSize(code), out)) {
+        LLVMDisposeMemoryBuffer(code);
+        out->bytes = out->image_size;
+        return true;
+    }
+    if (examine(code, &out->bytes, err, err_size))
+        ok = link(e, code, name, out, err, err_size); // takes code
+    else
+        LLVMDisposeMemoryBuffer(code);
+    if (ok) return true;
     free(out->object);
     out->object = NULL;
     return false;
@@ -236,6 +248,12 @@ static void engine_keep(struct llvm_engine *e, bool on) {
     pthread_mutex_unlock(&e->lock);
 }
 
+static void engine_orc_only(struct llvm_engine *e, bool on) {
+    pthread_mutex_lock(&e->lock);
+    e->orc_only = on;
+    pthread_mutex_unlock(&e->lock);
+}
+
 llvm_block_fn *llvm_engine_block(const struct llvm_engine *e) { return e->block; }
 
 static const struct llvm_api api = {
@@ -246,6 +264,7 @@ static const struct llvm_api api = {
     .compile = engine_compile,
     .release = engine_release,
     .keep = engine_keep,
+    .orc_only = engine_orc_only,
     .dump = llvm_dump,
 };
 

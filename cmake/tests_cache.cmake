@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# The code cache: the parser by itself, and the whole with a directory of its own.
+weft_test(test_record SOURCES tests/test_record.c src/jit/record.c LIBS weft_kernels)
+if(WEFT_LLVM_FOUND)
+  weft_test(test_cache SOURCES tests/test_cache.c LIBS weft m)
+  weft_test(test_cache_dir SOURCES tests/test_cache_dir.c LIBS weft m)
+endif()
