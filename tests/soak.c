@@ -55,7 +55,7 @@ static double now(void) {
 struct phase {
     const char *name;
     long count;     // steps at scale 1
-    double warm;    // share of them before the first measurement
+    long warm;      // steps before the first measurement, at least
     long kib, maps; // growth allowed after it
     bool (*step)(void *state, uint64_t i);
 };
@@ -67,8 +67,8 @@ static uint64_t mix(uint64_t z) {
 
 static void run(const struct phase *p, void *state, double scale) {
     long count = (long)((double)p->count * scale), warm, bad = 0;
-    if (count < 20) count = 20;
-    warm = (long)((double)count * p->warm) + 1;
+    if (count < 2 * p->warm) count = 2 * p->warm;
+    warm = count / 5 > p->warm ? count / 5 : p->warm;
     struct held a = {0, 0, 0, 0}, b;
     double begin = now();
     for (long i = 0; i < count; i++) {
@@ -250,11 +250,11 @@ int main(int argc, char **argv) {
     static double memory[80000];
     double scale = argc > 1 ? atof(argv[1]) : 1;
     static const struct phase
-        small = {"distinct graphs, interpreted", 1000000, 0.2, 2048, 4, one_graph},
-        mixed = {"distinct graphs, auto", 50000, 0.3, 8192, 12, one_graph},
-        code = {"distinct graphs, compiled", 10000, 0.4, 12288, 12, one_graph},
-        shape = {"distinct shapes, one program", 100000, 0.2, 4096, 4, one_shape},
-        life = {"contexts with threads", 1000, 0.3, 8192, 12, one_life};
+        small = {"distinct graphs, interpreted", 1000000, 2000, 2048, 4, one_graph},
+        mixed = {"distinct graphs, auto", 50000, 1000, 8192, 12, one_graph},
+        code = {"distinct graphs, compiled", 4000, 100, 12288, 12, one_graph},
+        shape = {"distinct shapes, one program", 100000, 1000, 4096, 4, one_shape},
+        life = {"contexts with threads", 1000, 15, 8192, 12, one_life};
     for (int k = 0; k < 80000; k++)
         memory[k] = k;
     struct graphs *s = graphs_new(WEFT_BACKEND_INTERP, 1 << 20);
@@ -263,7 +263,7 @@ int main(int argc, char **argv) {
     s = graphs_new(WEFT_BACKEND_AUTO, 1 << 20);
     run(&mixed, s, scale);
     graphs_free(s);
-    s = graphs_new(WEFT_BACKEND_JIT, 256 << 10);
+    s = graphs_new(WEFT_BACKEND_JIT, 64 << 10);
     run(&code, s, scale);
     graphs_free(s);
     struct shapes shapes = {NULL};

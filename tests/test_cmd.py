@@ -168,6 +168,9 @@ def test_files(tmp):
             got = np.load(out_path) if code == 0 else None
             check(f"{dtype} version {version} by a pipe", code == 0 and np.array_equal(got, a[::-1].T) and got.dtype == a.dtype.newbyteorder("="), err)
     np.save(path, np.arange(6.))
+    for text in (f"cat {path} /dev/zero | {WEFT} eval x --raw x=/dev/stdin", f"{WEFT} eval x --raw x=/dev/zero"):
+        p = subprocess.run(["sh", "-c", text], capture_output=True, timeout=60) # a stream without an end
+        check("a stream without an end", (p.returncode, p.stdout[:7]) in ((0, b"0x0p+0\n"), (2, b"")), str(p))
     code, _, err = weft("eval", "x[::-1] * 2", f"x={path}", "-o", path)
     check("a file into itself", code == 0 and list(np.load(path)) == [10, 8, 6, 4, 2, 0], err)
     os.chmod(path, 0o640)

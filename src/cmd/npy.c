@@ -23,10 +23,11 @@ struct header { // the text of the dictionary, and what it said
     int rank;
     int64_t dims[WEFT_MAX_RANK];
     unsigned seen; // 1 descr, 2 fortran_order, 4 shape
+    bool quiet;    // what is wrong is said by a later reading
 };
 
 static bool bad(const struct header *h, const char *what) {
-    cmd_fail("%s: byte %zu: %s", h->path, h->offset + h->at, what);
+    if (!h->quiet) cmd_fail("%s: byte %zu: %s", h->path, h->offset + h->at, what);
     return false;
 }
 
@@ -151,23 +152,30 @@ static bool read_header(struct header *h) {
     return h->seen == 7 || bad(h, "descr, fortran_order or shape is missing");
 }
 
-// Where the dictionary lies in the first bytes of the file.
-static bool find_header(struct header *h, const unsigned char *p, size_t size) {
-    if (size < 10 || memcmp(p, "\x93NUMPY", 6) != 0) {
-        cmd_fail("%s: not a .npy file", h->path);
+// The fixed part: false when this is no file of a known version.
+static bool read_start(struct header *h, const unsigned char *p, size_t size) {
+    bool magic = size >= 10 && memcmp(p, "\x93NUMPY", 6) == 0;
+    if (!magic || p[6] < 1 || p[6] > 3 || p[7] != 0) {
+        if (!magic && !h->quiet)
+            cmd_fail("%s: not a .npy file", h->path);
+        else if (!h->quiet)
+            cmd_fail("%s: version %d.%d of the format is not supported", h->path, p[6], p[7]);
         return false;
     }
     h->offset = p[6] == 1 ? 10 : 12;
-    if (p[6] < 1 || p[6] > 3 || p[7] != 0) {
-        cmd_fail("%s: version %d.%d of the format is not supported", h->path, p[6], p[7]);
-        return false;
-    }
     h->len = (size_t)p[8] | (size_t)p[9] << 8;
     if (p[6] > 1 && size >= 12) h->len |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
+    return true;
+}
+
+// Where the dictionary lies in the first bytes of the file.
+static bool find_header(struct header *h, const unsigned char *p, size_t size) {
+    if (!read_start(h, p, size)) return false;
     size_t have = size < h->offset ? 0 : size - h->offset;
     if (h->len > MAX_HEADER || h->len > have) {
-        cmd_fail("%s: byte 8: the header says it has %zu bytes; %s", h->path, h->len,
-                 h->len > MAX_HEADER ? "no header is so long" : "the file ends before");
+        if (!h->quiet)
+            cmd_fail("%s: byte 8: the header says it has %zu bytes; %s", h->path, h->len,
+                     h->len > MAX_HEADER ? "no header is so long" : "the file ends before");
         return false;
     }
     h->text = (const char *)p + h->offset;
@@ -216,27 +224,43 @@ static bool use_file(const char *path, struct npy *out) {
     return true;
 }
 
+// How many bytes of a stream are needed, as far as the first ones say: a stream may have no end. What is
+// wrong with them is found, and said, when they are used.
+static size_t bytes_wanted(const unsigned char *p, size_t have) {
+    struct header h = {.path = "", .quiet = true};
+    if (have < 12) return have >= 6 && memcmp(p, "\x93NUMPY", 6) != 0 ? have : 12;
+    if (!read_start(&h, p, have) || h.len > MAX_HEADER) return have;
+    if (have < h.offset + h.len) return h.offset + h.len;
+    if (!find_header(&h, p, have)) return have;
+    weft_array a = weft_dense(h.dtype, NULL, h.rank, h.dims);
+    int64_t count = weft_array_count(&a); // as bytes they fit an int64_t
+    return h.offset + h.len + (count < 0 ? 0 : (size_t)count * weft_dtype_size(h.dtype));
+}
+
 // What cannot be mapped: pipes and the like.
 static bool read_stream(int fd, struct npy *out) {
-    size_t cap = 1 << 16;
+    size_t cap = 1 << 16, want = 12;
     unsigned char *p = malloc(cap);
     while (p) {
+        if (out->bytes >= want && (want = bytes_wanted(p, out->bytes)) <= out->bytes) break;
         if (out->bytes == cap) {
             unsigned char *q = cap <= SIZE_MAX / 2 ? realloc(p, cap * 2) : NULL;
             if (!q) break;
             p = q;
             cap *= 2;
         }
-        ssize_t n = read(fd, p + out->bytes, cap - out->bytes);
+        size_t most = want - out->bytes < cap - out->bytes ? want - out->bytes : cap - out->bytes;
+        ssize_t n = read(fd, p + out->bytes, most);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) break;
-        out->bytes += (size_t)n;
-        // a stream may have no end: what is no .npy file is not read to its end
-        bool foreign = out->bytes >= 6 && memcmp(p, "\x93NUMPY", 6) != 0;
-        if (n == 0 || foreign) {
-            out->memory = p;
-            return true;
+        if (n <= 0) {
+            want = n == 0 ? 0 : SIZE_MAX; // its end; or an error
+            break;
         }
+        out->bytes += (size_t)n;
+    }
+    if (p && want <= out->bytes) {
+        out->memory = p;
+        return true;
     }
     free(p);
     return false;
