@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-LIMIT = 900  # seconds for one program
+LIMIT = 900  # seconds for one program; many more under a sanitizer
 
 
 def listed(build, pattern):
@@ -50,10 +50,11 @@ def counts(text):
 
 
 def run(test):
+    limit = LIMIT * (8 if SANITIZED else 1)
     name, command, env, cwd, labels = test
     start = time.monotonic()
     try:
-        p = subprocess.run(command, cwd=cwd, env={**os.environ, **env}, timeout=LIMIT,
+        p = subprocess.run(command, cwd=cwd, env={**os.environ, **env, **preloaded(command)}, timeout=limit,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         text, code = p.stdout.decode(errors="replace"), p.returncode
     except subprocess.TimeoutExpired as e:
@@ -66,9 +67,35 @@ def run(test):
     return name, c, code, text, time.monotonic() - start
 
 
+SANITIZED = ""
+
+
+def sanitized(build):
+    """The sanitizers that this build folder uses, and what they need to hear; LLVM and Python have none."""
+    with open(os.path.join(build, "CMakeCache.txt")) as f:
+        found = re.search(r"^WEFT_SANITIZE:\w+=(.*)", f.read(), re.M)
+    names = found[1] if found else ""
+    if "thread" in names:
+        os.environ.setdefault("TSAN_OPTIONS", "die_after_fork=0:ignore_noninstrumented_modules=1")
+    if names:
+        os.environ.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=0")
+    return names
+
+
+def preloaded(command):
+    """A library with a sanitizer inside Python: its runtime comes first. Python's own leaks are not ours."""
+    name = "libtsan.so" if "thread" in SANITIZED else "libasan.so" if "address" in SANITIZED else None
+    if not name or not any(a.endswith("libweft.so") for a in command):
+        return {}
+    path = subprocess.run(["gcc", "-print-file-name=" + name], capture_output=True, text=True).stdout.strip()
+    return {"LD_PRELOAD": path, "ASAN_OPTIONS": "detect_leaks=0"}
+
+
 def main():
+    global SANITIZED
     build = os.path.abspath(sys.argv[1])
     tests = listed(build, sys.argv[2] if len(sys.argv) > 2 else "")
+    SANITIZED = sanitized(build)
     passed = failed = skipped = 0
     together = [t for t in tests if "alone" not in t[4]]
     alone = [t for t in tests if "alone" in t[4]]

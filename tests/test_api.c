@@ -11,8 +11,8 @@ static void end(void) {
     weft_ctx_free(tiers[0]);
     weft_ctx_free(tiers[1]);
 }
-TestSuite(views, .init = begin, .fini = end, .timeout = 120);
-TestSuite(product, .init = begin, .fini = end, .timeout = 120);
+TestSuite(views, .init = begin, .fini = end, .timeout = PATIENCE * 120);
+TestSuite(product, .init = begin, .fini = end, .timeout = PATIENCE * 120);
 
 // ---- aliasing ---------------------------------------------------------------------------------------------
 Test(views, output_is_input) {

@@ -15,7 +15,7 @@ static void end(void) {
     weft_ctx_free(tiers[0]);
     weft_ctx_free(tiers[1]);
 }
-TestSuite(arrow, .init = begin, .fini = end, .timeout = 120);
+TestSuite(arrow, .init = begin, .fini = end, .timeout = PATIENCE * 120);
 
 static int schemas, arrays; // released
 static void release_schema(struct ArrowSchema *s) {

@@ -12,7 +12,7 @@ static void end(void) {
     weft_ctx_free(tiers[0]);
     weft_ctx_free(tiers[1]);
 }
-TestSuite(cases, .init = begin, .fini = end, .timeout = 120);
+TestSuite(cases, .init = begin, .fini = end, .timeout = PATIENCE * 120);
 
 // One case runs in both tiers, alone and repeated 21 and 41 times: next_trial sets it up, check_trial
 // evaluates the expression that the case built.

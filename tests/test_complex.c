@@ -18,7 +18,7 @@ static void end(void) {
     weft_ctx_free(tiers[0]);
     weft_ctx_free(tiers[1]);
 }
-TestSuite(cplx, .init = begin, .fini = end, .timeout = 300);
+TestSuite(cplx, .init = begin, .fini = end, .timeout = PATIENCE * 300);
 
 typedef double complex cd;
 static cd make(double re, double im) { return CMPLX(re, im); }

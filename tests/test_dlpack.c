@@ -3,7 +3,7 @@
 #include "cases.h"
 #include "exchange.h"
 
-TestSuite(dlpack, .timeout = 120);
+TestSuite(dlpack, .timeout = PATIENCE * 120);
 
 static int deleted; // deleters called
 static void delete_versioned(DLManagedTensorVersioned *t) {

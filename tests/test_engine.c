@@ -17,7 +17,7 @@ static void end(void) {
     weft_ctx_free(tiers[0]);
     weft_ctx_free(tiers[1]);
 }
-TestSuite(engine, .init = begin, .fini = end, .timeout = 120);
+TestSuite(engine, .init = begin, .fini = end, .timeout = PATIENCE * 120);
 
 static void *deep_chain(void *arg) {
     weft_ctx *ctx = arg;

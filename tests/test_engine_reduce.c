@@ -17,7 +17,7 @@ static void end(void) {
     for (int i = 0; i < CTX; i++)
         weft_ctx_free(ctx[i]);
 }
-TestSuite(reductions, .init = begin, .fini = end, .timeout = 600);
+TestSuite(reductions, .init = begin, .fini = end, .timeout = PATIENCE * 600);
 
 static uint64_t next(uint64_t *s) {
     *s = *s * 6364136223846793005u + 1442695040888963407u;

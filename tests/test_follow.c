@@ -16,7 +16,7 @@ static void end(void) {
     for (int i = 0; i < 2 * THREADS; i++)
         weft_ctx_free(ctxs[i / THREADS][i % THREADS]);
 }
-TestSuite(follow, .init = begin, .fini = end, .timeout = 240);
+TestSuite(follow, .init = begin, .fini = end, .timeout = PATIENCE * 240);
 
 struct shape {
     int64_t batch, m, n, k; // batch 0: none

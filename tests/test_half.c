@@ -23,7 +23,7 @@ static void end(void) {
         weft_ctx_free(ctxs[i]);
     }
 }
-TestSuite(half, .init = begin, .fini = end, .timeout = 300);
+TestSuite(half, .init = begin, .fini = end, .timeout = PATIENCE * 300);
 #define EACH_CTX(g)                                                                                \
     for (int c_ = 0; c_ < NCTX; c_++)                                                              \
         for (weft_graph *g = weft_graph_new(ctxs[c_]); g; weft_graph_free(g), g = NULL)

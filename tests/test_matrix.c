@@ -241,7 +241,7 @@ static void run_shard(int shard) {
         weft_ctx_free(ctx[k]);
 }
 #define SHARD(k)                                                                                   \
-    Test(matrix, shard_##k, .timeout = 600) { run_shard(k); }
+    Test(matrix, shard_##k, .timeout = PATIENCE * 600) { run_shard(k); }
 SHARD(0)
 SHARD(1)
 SHARD(2)
@@ -252,7 +252,7 @@ SHARD(6)
 SHARD(7)
 
 // Long arrays, where threads really share the work, and every length around the vector blocks.
-Test(matrix, long_arrays, .timeout = 600) {
+Test(matrix, long_arrays, .timeout = PATIENCE * 600) {
     weft_ctx *one = ctx_of(WEFT_BACKEND_INTERP, 1), *three = ctx_of(WEFT_BACKEND_JIT, 3);
     static const int64_t lengths[] = {1023, 1024, 1025, 65537, 300001};
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {

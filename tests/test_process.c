@@ -31,7 +31,7 @@ static void end(void) {
     weft_ctx_free(tiers[0]);
     weft_ctx_free(tiers[1]);
 }
-TestSuite(process, .init = begin, .fini = end, .timeout = 120);
+TestSuite(process, .init = begin, .fini = end, .timeout = PATIENCE * 120);
 
 // The data is the same whatever the rounding mode of the caller: integers.
 static bool small_work(weft_ctx *ctx, double *result) {

@@ -766,7 +766,7 @@ static void one_seed(uint64_t seed) {
     blocks_free();
 }
 
-Test(random, every_way_gives_the_same_bits, .timeout = 3600) {
+Test(random, every_way_gives_the_same_bits, .timeout = PATIENCE * 3600) {
     const char *one = getenv("WEFT_SEED"), *many = getenv("WEFT_SEEDS");
     uint64_t first = one ? strtoull(one, NULL, 10) : 1, n = many  ? strtoull(many, NULL, 10)
                                                             : one ? 1
