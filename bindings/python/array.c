@@ -34,7 +34,7 @@ PyObject *array_from_object(PyObject *o) {
     if (IS_ARRAY(o)) return Py_NewRef(o);
     if (PyObject_CheckBuffer(o)) {
         struct memory *m = memory_from_buffer(o);
-        if (m || !PyObject_HasAttrString(o, "__dlpack__")) return array_from_memory(m);
+        if (m || PyErr_ExceptionMatches(PyExc_TypeError) || !PyObject_HasAttrString(o, "__dlpack__")) return array_from_memory(m);
         PyErr_Clear();
     }
     if (PyObject_HasAttrString(o, "__dlpack__")) return array_from_memory(memory_from_dlpack(o));
@@ -74,10 +74,15 @@ static bool operand(PyObject *o) {
 }
 static PyObject *call_by_name(const char *name, PyObject *a, PyObject *b) {
     if (!operand(a) || (b && !operand(b))) return Py_NewRef(Py_NotImplemented);
-    PyObject *args = b ? PyTuple_Pack(2, a, b) : PyTuple_Pack(1, a);
-    PyObject *y = args ? node_call(call_row(name, strlen(name)), args, NULL) : NULL;
+    // a list is an array here, where a function's argument might mean axes or extents
+    PyObject *x = PyList_Check(a) ? array_from_object(a) : Py_NewRef(a);
+    PyObject *y = b && PyList_Check(b) ? array_from_object(b) : Py_XNewRef(b);
+    PyObject *args = !x || (b && !y) ? NULL : b ? PyTuple_Pack(2, x, y) : PyTuple_Pack(1, x);
+    PyObject *z = args ? node_call(call_row(name, strlen(name)), args, NULL) : NULL;
+    Py_XDECREF(x);
+    Py_XDECREF(y);
     Py_XDECREF(args);
-    return y;
+    return z;
 }
 #define BINARY(slot, name)                                                                         \
     static PyObject *slot(PyObject *a, PyObject *b) { return call_by_name(name, a, b); }

@@ -69,8 +69,8 @@ struct array {
     const struct row *row;  // what makes it: a call, or (NULL) a subscript
     PyObject *args, *kw;    // its arguments: arrays and immutable objects
     int pick;               // which of several results; -1: the only one
-    bool literal;           // of literals only: its type is fixed
-    bool counted;           // its extent depends on values: it is computed before anybody sees it
+    bool literal;           // no array among the arguments
+    bool counted;           // it is computed before anybody sees it
     weft_dtype dtype;
     int rank;
     int64_t dims[WEFT_MAX_RANK];

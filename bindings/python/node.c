@@ -184,7 +184,6 @@ static bool build_subscript(struct building *b, const struct array *a, struct va
 static bool build_node(struct building *b, const struct array *a, struct value *out) {
     if (!(a->row ? build_call(b, a, out) : build_subscript(b, a, out))) return false;
     if (out->kind == V_MANY && a->pick >= 0) *out = (struct value){.kind = V_EXPR, .expr = out->many.item[a->pick]};
-    if (out->kind == V_EXPR && a->literal && !b->scratch) out->expr = weft_cast(out->expr, a->dtype);
     if (out->kind == V_EXPR && !out->expr) return parse_fail(&b->p, 0, "%s", weft_graph_error(b->p.graph));
     return true;
 }
@@ -210,7 +209,8 @@ static PyObject *finished(const struct array *form, weft_expr *x, int pick) {
     if (!a) return NULL;
     a->pick = pick;
     a->literal = form->literal;
-    a->counted = weft_count_of(x) != NULL;
+    // a number computed from literals is no literal: it keeps its type from here on
+    a->counted = weft_count_of(x) != NULL || (form->literal && a->rank == 0);
     return (PyObject *)a;
 }
 
