@@ -63,12 +63,21 @@ static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
     return WEFT_OK;
 }
 
+// A program built against an earlier header gives a shorter struct: what it does not know is default.
+static bool take_opts(weft_ctx_opts *o, const weft_ctx_opts *given) {
+    *o = (weft_ctx_opts){.size = sizeof *o};
+    if (!given) return true;
+    if (given->size < offsetof(weft_ctx_opts, code_dir) || given->size > sizeof *o) return false;
+    memcpy(o, given, given->size);
+    return true;
+}
+
 weft_status weft_ctx_new(weft_ctx **out, const weft_ctx_opts *opts) {
+    weft_ctx_opts filled;
+    const weft_ctx_opts *const o = &filled;
     if (!out) return WEFT_EINVAL;
     *out = NULL;
-    weft_ctx_opts defaults = {.size = sizeof defaults};
-    const weft_ctx_opts *o = opts ? opts : &defaults;
-    if (o->size != sizeof *o || o->threads < 0 || (unsigned)o->isa > WEFT_ISA_NEON ||
+    if (!take_opts(&filled, opts) || o->threads < 0 || (unsigned)o->isa > WEFT_ISA_NEON ||
         (unsigned)o->backend > WEFT_BACKEND_JIT)
         return WEFT_EINVAL;
     if (o->code_store && (!o->code_store->get || !o->code_store->put)) return WEFT_EINVAL;
