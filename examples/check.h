@@ -27,4 +27,33 @@ static inline double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// A run that must succeed, in a workspace of its own or (NULL) of the context.
+static inline void go(const weft_program *p, weft_workspace *ws, const weft_array *in, const weft_array *out) {
+    char why[256];
+    if (weft_run(p, ws, in, out, why, sizeof why)) {
+        fprintf(stderr, "weft: %s\n", why);
+        exit(1);
+    }
+}
+static inline weft_program *compiled(weft_graph *g, int n, weft_expr *const *roots) {
+    weft_program *p = NULL;
+    must(weft_compile(n, roots, &p), g);
+    return p;
+}
+// The least time of a few tries of statement, in seconds.
+#define LEAST_TIME(out, tries, statement)                                                          \
+    do {                                                                                           \
+        *(out) = 1e9;                                                                              \
+        for (int try_ = 0; try_ < (tries); try_++) {                                               \
+            const double start_ = seconds();                                                       \
+            statement;                                                                             \
+            const double spent_ = seconds() - start_;                                              \
+            if (spent_ < *(out)) *(out) = spent_;                                                  \
+        }                                                                                          \
+    } while (0)
+static inline void speed(const char *what, double with_weft, double plain) {
+    printf("%s: weft %.3f ms, the plain C loop (one thread, -O3 -march=native) %.3f ms: %.1f times\n", what, 1e3 * with_weft,
+           1e3 * plain, plain / with_weft);
+}
+
 #endif
