@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Introduces: iteration: a program whose outputs are its inputs, a few steps unrolled into it, run until done. The
+// Introduces: iteration: a program whose outputs are its inputs, a few steps unrolled into it, run on tiles of a
+// picture (views with the strides of the whole) until each is done. The
 // Mandelbrot set as mandelbrot.png (libpng); arguments: width, height, file.
 #include <png.h>
 #include <string.h>
 
 #include "check.h"
 
-enum { STEPS = 16, ROUNDS = 16 }; // 256 iterations
+enum { STEPS = 16, ROUNDS = 16, TILE = 32 }; // 256 iterations
 
 struct plane {
     int64_t w, h;
@@ -17,19 +18,32 @@ struct plane {
 
 // STEPS of z = z^2 + c; a point that has left stays where it is, so that nothing overflows.
 static weft_program *steps(weft_graph *g, int64_t h, int64_t w) {
+    weft_expr *inside = NULL;
     const int64_t row[] = {1, w}, column[] = {h, 1}, all[] = {h, w};
     weft_expr *cx = weft_input(g, "x", WEFT_F64, 2, row), *cy = weft_input(g, "y", WEFT_F64, 2, column);
     weft_expr *re = weft_input(g, "re", WEFT_F64, 2, all), *im = weft_input(g, "im", WEFT_F64, 2, all);
     weft_expr *count = weft_input(g, "count", WEFT_I32, 2, all);
     for (int i = 0; i < STEPS; i++) {
         weft_expr *re2 = weft_mul(re, re), *im2 = weft_mul(im, im);
-        weft_expr *inside = weft_less_equal(weft_add(re2, im2), weft_float(g, 4));
+        inside = weft_less_equal(weft_add(re2, im2), weft_float(g, 4));
         weft_expr *cross = weft_mul(re, im);
         im = weft_where(inside, weft_add(weft_add(cross, cross), cy), im);
         re = weft_where(inside, weft_add(weft_sub(re2, im2), cx), re);
         count = weft_add(count, weft_cast(inside, WEFT_I32));
     }
-    return compiled(g, 3, (weft_expr *[]){re, im, count});
+    return compiled(g, 4, (weft_expr *[]){re, im, count, weft_sum(inside, NULL)});
+}
+
+// A tile of the picture: arrays with the strides of the whole, run until no point of it is inside any more.
+static void draw_tile(const weft_program *p, weft_workspace *ws, const struct plane *s, int64_t j, int64_t i) {
+    const int64_t h = s->h - j < TILE ? s->h - j : TILE, w = s->w - i < TILE ? s->w - i : TILE, at = j * s->w + i;
+    const int64_t row[] = {1, w}, column[] = {h, 1}, all[] = {h, w}, wide[] = {8 * s->w, 8}, narrow[] = {4 * s->w, 4};
+    int64_t inside = 1;
+    const weft_array out[] = {weft_strided(WEFT_F64, s->re + at, 2, all, wide), weft_strided(WEFT_F64, s->im + at, 2, all, wide),
+                              weft_strided(WEFT_I32, s->count + at, 2, all, narrow), weft_dense(WEFT_I64, &inside, 0, NULL)};
+    const weft_array in[] = {weft_dense(WEFT_F64, s->x + i, 2, row), weft_dense(WEFT_F64, s->y + j, 2, column), out[0], out[1], out[2]};
+    for (int k = 0; k < ROUNDS && inside; k++)
+        go(p, ws, in, out);
 }
 
 static void draw(const weft_program *p, weft_workspace *ws, struct plane *s) {
@@ -37,12 +51,9 @@ static void draw(const weft_program *p, weft_workspace *ws, struct plane *s) {
     memset(s->re, 0, n * sizeof *s->re);
     memset(s->im, 0, n * sizeof *s->im);
     memset(s->count, 0, n * sizeof *s->count);
-    const int64_t row[] = {1, s->w}, column[] = {s->h, 1}, all[] = {s->h, s->w};
-    const weft_array out[] = {weft_dense(WEFT_F64, s->re, 2, all), weft_dense(WEFT_F64, s->im, 2, all),
-                              weft_dense(WEFT_I32, s->count, 2, all)};
-    const weft_array in[] = {weft_dense(WEFT_F64, s->x, 2, row), weft_dense(WEFT_F64, s->y, 2, column), out[0], out[1], out[2]};
-    for (int i = 0; i < ROUNDS; i++)
-        go(p, ws, in, out);
+    for (int64_t j = 0; j < s->h; j += TILE)
+        for (int64_t i = 0; i < s->w; i += TILE)
+            draw_tile(p, ws, s, j, i);
 }
 
 static void plain(const struct plane *s, int32_t *count) {
@@ -95,18 +106,16 @@ int main(int argc, char **argv) {
     expect(s.x && s.re && s.count, "memory");
     s.y = s.x + s.w;
     s.im = s.re + n;
-    weft_ctx *ctx = NULL;
-    must(weft_ctx_new(&ctx, NULL), NULL);
+    weft_ctx *ctx = compiling();
     weft_graph *g = weft_graph_new(ctx);
     const weft_array xs = weft_dense(WEFT_F64, s.x, 1, &s.w), ys = weft_dense(WEFT_F64, s.y, 1, &s.h);
     must(weft_eval(weft_linspace(g, WEFT_F64, (weft_space){-2, 1, s.w, true}), &xs, NULL), g);
     must(weft_eval(weft_linspace(g, WEFT_F64, (weft_space){-1, 1, s.h, true}), &ys, NULL), g);
     weft_graph_reset(g);
-    weft_program *p = steps(g, s.h, s.w);
+    weft_program *p = steps(g, TILE, TILE);
     weft_workspace *ws = NULL;
     must(weft_workspace_new(ctx, &ws), NULL);
     draw(p, ws, &s);
-    weft_ctx_wait(ctx);
     double with_weft, with_c;
     LEAST_TIME(&with_weft, 3, draw(p, ws, &s));
     LEAST_TIME(&with_c, 3, plain(&s, s.count + n));

@@ -94,8 +94,7 @@ int main(int argc, char **argv) {
     const size_t size = (size_t)n * STATE;
     double *memory = malloc((2 * size + (size_t)n) * sizeof *memory), *s[STATE], *c[STATE], *m = memory + 2 * size;
     expect(memory != NULL, "memory");
-    weft_ctx *ctx = NULL;
-    must(weft_ctx_new(&ctx, NULL), NULL);
+    weft_ctx *ctx = compiling();
     two_bodies(ctx);
     weft_graph *g = weft_graph_new(ctx);
     const weft_array start = weft_dense(WEFT_F64, memory, 2, (const int64_t[]){STATE, n});
@@ -119,7 +118,6 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < size; i++)
         worst = fmax(worst, fabs(memory[i] - memory[size + i]));
     const double after = energy(n, s, m, soft);
-    weft_ctx_wait(ctx);
     for (int64_t i = 0; i < n; i++) {
         momentum += m[i] * s[VX][i];
         first += m[i] * c[VX][i];

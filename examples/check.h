@@ -27,6 +27,12 @@ static inline double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// A context that compiles before it runs (where LLVM is), so that what is timed is compiled code.
+static inline weft_ctx *compiling(void) {
+    weft_ctx *ctx = NULL;
+    must(weft_ctx_new(&ctx, &(weft_ctx_opts){.size = sizeof(weft_ctx_opts), .backend = WEFT_BACKEND_JIT}), NULL);
+    return ctx;
+}
 // A run that must succeed, in a workspace of its own or (NULL) of the context.
 static inline void go(const weft_program *p, weft_workspace *ws, const weft_array *in, const weft_array *out) {
     char why[256];
