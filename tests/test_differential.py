@@ -4,18 +4,21 @@
 
 usage: test_differential.py LIBRARY [CASES [SEED]]
 
+After all pairs the clock may end it early: WEFT_TEST_SECONDS, 200 when nothing is said and CASES is not given.
+
 Each case takes one operation, types for its operands (any pair), shapes of rank 0 to 6 that broadcast (empty
 ones too), memory in any order (reversed, transposed, strided, repeated) and an output in any order, and one way of
-evaluating (interpreter or machine code, 1 to 3 threads, fused or not). Integers, comparisons and exactly rounded
-operations are compared by bits, functions by their ULP bound against extended precision. What NumPy refuses must be
-refused and nothing else. Where weft differs on purpose, the difference is a named row of docs/differences.md, and
-the row's function below says what must come out instead; a row that no case has met is a failure too.
+evaluating (interpreter or machine code, 1 to 3 threads, fused or not). Every pair of types comes before any comes
+twice. Each row of the library's operation table needs a judge here, or the name of the test that has one. Integers,
+comparisons and exactly rounded operations are compared by bits, functions by their ULP bound against extended precision.
+What NumPy refuses must be refused and nothing else. Where weft differs on purpose, the difference is a named row of
+docs/differences.md, and its function in judges.py says what must come out instead; a row that no case has met is a
+failure too.
 """
 import os
 import re
 import sys
 import time
-import warnings
 
 try:
     import numpy as np
@@ -24,160 +27,10 @@ except ImportError:
     print("0 passed, 0 failed, 1 skipped")
     sys.exit(0)
 
+import judges
 import test_numpy as ref
+from judges import ARITY, COMPLEX, EXACT, FUNCTIONS, FUNCTIONS2, REAL, REDUCTIONS, differs, met
 from weft_ctypes import Lib, WeftError
-
-warnings.simplefilter("ignore")
-np.seterr(all="ignore")
-if hasattr(np, "_set_promotion_state"):
-    np._set_promotion_state("weak")  # NumPy 2's rules (NEP 50) where NumPy is older
-REAL = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
-COMPLEX = ["c8", "c16"]
-met = {}
-
-
-def differs(name):
-    met[name] = met.get(name, 0) + 1
-
-
-# ---- what must come out -----------------------------------------------------------------------------------
-def is_int(x):
-    return x.dtype.kind in "iub"
-
-
-def floats(f):
-    """Float functions: of bool and integers in f64."""
-    def g(*xs):
-        t = np.result_type(*xs)
-        if t.kind in "iub":
-            if f(*[np.zeros(1, x.dtype) for x in xs]).dtype != np.float64:
-                differs("float functions of integers")
-            t = np.dtype("f8")
-        return f(*[x.astype(t) for x in xs])
-    return g
-
-
-def shifts(f):
-    plain = ref.shift(f)
-
-    def g(a, b):
-        t = np.result_type(a, b)
-        f(np.zeros(1, a.dtype), np.zeros(1, b.dtype))  # the same refusals
-        t = np.dtype("i1") if t.kind == "b" else t
-        a, b = a.astype(t), b.astype(t)
-        if ((b < 0) | (b.astype("f8") >= t.itemsize * 8)).any():
-            differs("shift counts")
-        return plain(a, b)
-    return g
-
-
-def extremes(f, keep):
-    plain = ref.order_zeros(f, keep)
-
-    def g(a, b):
-        got, numpy = plain(a, b), f(a, b)
-        if got.dtype.kind == "f" and (np.signbit(got) != np.signbit(numpy))[~np.isnan(got)].any():
-            differs("order of zeros")
-        return got
-    return g
-
-
-def powers(a, b):
-    t = np.result_type(a, b)
-    if t.kind == "b":
-        t = np.dtype("i1")
-    if t.kind not in "iu":
-        return None
-    a, b = a.astype(t), b.astype(t)
-    if (b < 0).any():
-        differs("negative integer powers")
-    return ref.int_power(a, b)
-
-
-def reciprocals(x):
-    t = x.dtype if x.dtype.kind != "b" else np.dtype("i1")
-    x = x.astype(t)
-    if t.kind in "iu" and (x == 0).any():
-        differs("reciprocal of the integer 0")
-    return ref.reciprocal(x)
-
-
-def compares(f):
-    def g(a, b):
-        if {a.dtype, b.dtype} & {np.dtype("u8")} and "i" in a.dtype.kind + b.dtype.kind:
-            out = f(a.astype(object), b.astype(object))
-            if (out != f(a, b)).any():
-                differs("signed with u64 compares exactly")
-            return np.asarray(out, bool)
-        return f(a, b)
-    return g
-
-
-def divisors(f):
-    def g(a, b):
-        if a.dtype == b.dtype == np.bool_:
-            differs("gcd and lcm of bool")
-            return f(a.astype("u1"), b.astype("u1"))
-        return f(a, b)
-    return g
-
-
-def neighbours(a, b):
-    if np.result_type(a, b) == np.float16:
-        differs("neighbours of halves")
-        raise TypeError
-    return floats(np.nextafter)(a, b)
-
-
-def keep_float(f):
-    """Roundings leave integers and bool what they are."""
-    def g(x):
-        if x.dtype.kind not in "iub":
-            return f(x)
-        if f(np.zeros(1, x.dtype)).dtype != x.dtype:
-            differs("roundings of integers")
-        return x
-    return g
-
-
-def integer_division(f):
-    def g(a, b):
-        t = np.result_type(a, b)
-        t = np.dtype("i1") if t.kind == "b" else t
-        return f(a.astype(t), b.astype(t))
-    return g
-
-
-def signs(x):
-    return np.sign(x)
-
-
-EXACT = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "true_divide": floats(np.true_divide),
-    "floor_divide": integer_division(np.floor_divide), "remainder": integer_division(np.remainder), "pow": powers,
-    "minimum": extremes(np.minimum, "min"), "maximum": extremes(np.maximum, "max"),
-    "fmin": extremes(np.fmin, "min"), "fmax": extremes(np.fmax, "max"), "copysign": floats(np.copysign),
-    "equal": compares(np.equal), "not_equal": compares(np.not_equal), "less": compares(np.less),
-    "less_equal": compares(np.less_equal), "greater": compares(np.greater), "greater_equal": compares(np.greater_equal),
-    "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
-    "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
-    "left_shift": shifts(np.left_shift), "right_shift": shifts(np.right_shift),
-    "neg": np.negative, "abs": np.abs, "sign": signs, "square": np.square, "sqrt": floats(np.sqrt),
-    "reciprocal": reciprocals, "floor": keep_float(np.floor), "ceil": keep_float(np.ceil), "trunc": keep_float(np.trunc),
-    "round": keep_float(np.rint), "logical_not": np.logical_not, "bitwise_not": np.invert,
-    "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
-    "signbit": lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0,
-    "where": lambda c, a, b: np.where(c != 0, a, b),
-    "gcd": divisors(np.gcd), "lcm": divisors(np.lcm), "nextafter": neighbours, "heaviside": floats(np.heaviside), "fmod": integer_division(np.fmod),
-    "positive": np.positive, "rint": floats(np.rint),
-}
-ARITY = {n: 1 for n in ("neg", "abs", "sign", "square", "sqrt", "reciprocal", "floor", "ceil", "trunc", "round", "logical_not",
-                        "bitwise_not", "isnan", "isinf", "isfinite", "signbit", "positive", "rint")}
-ARITY["where"] = 3
-REDUCTIONS = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max, "any": np.any, "all": np.all, "mean": np.mean,
-              "var": np.var, "std": np.std, "count_nonzero": np.count_nonzero, "argmin": np.argmin, "argmax": np.argmax}
-# operations of the table that other suites judge, and why not this one
-ELSEWHERE = {"fma": "no NumPy function; test_cases", "erf": "no NumPy function; test_math by MPFR"}
 
 
 # ---- operands ---------------------------------------------------------------------------------------------------
@@ -257,6 +110,16 @@ class Judge:
         self.make = Maker(seed)
         self.libs = [Lib(path, backend, 3) for backend in (1, 1, 1, 2)]  # machine code for every fourth case
         self.passed = self.failed = 0
+        self.queue = {}
+
+    def types(self, name, n):
+        """Types of n operands, each combination once in random order before any comes again; of three, the pairs
+        of the last two (where's condition is any)."""
+        left = self.queue.setdefault(name, [])
+        if not left:
+            pairs = [(a,) for a in REAL] if n == 1 else [(a, b) for a in REAL for b in REAL]
+            left.extend(pairs[i] for i in self.make.rng.permutation(len(pairs)))
+        return [self.make.pick(REAL) for _ in range(n - 2)] + list(left.pop())
 
     def verdict(self, ok, what, detail):
         if ok:
@@ -310,8 +173,7 @@ class Judge:
     def elementwise(self, name):
         make = self.make
         n = ARITY.get(name, 2)
-        types = [make.pick(REAL) for _ in range(n)]
-        shapes = make.shapes(n)
+        types, shapes = self.types(name, n), make.shapes(n)
         xs = [make.array(t, s) for t, s in zip(types, shapes)]
         what = f"{name} {types} {shapes}"
         try:
@@ -326,10 +188,10 @@ class Judge:
 
     def function(self, name):
         make = self.make
-        two = name in ref.FUNCTIONS2
-        f, b64, b32 = (ref.FUNCTIONS2 if two else ref.FUNCTIONS)[name]
+        two = name in FUNCTIONS2
+        f, b64, b32 = (FUNCTIONS2 if two else FUNCTIONS)[name]
         n = 2 if two else 1
-        types, shapes = [make.pick(REAL) for _ in range(n)], make.shapes(n)
+        types, shapes = self.types(name, n), make.shapes(n)
         xs = [make.array(t, s) for t, s in zip(types, shapes)]
         t = np.result_type(*xs)
         if t.kind in "iub":
@@ -338,12 +200,16 @@ class Judge:
             t = np.dtype("f8")
         if name in ("sin", "cos", "tan"):  # beyond what extended precision reduces, MPFR judges
             xs = [np.where(np.abs(x.astype("f8")) > 1e4, np.ones((), x.dtype), x) for x in xs]
-        self.run(f"{name} {types} {shapes}", lambda lib: lib.call(name, *map(lib.leaf, xs)), precise(f, xs, t),
-                 (bound_of(b64, b32, t), t))
+        exact = precise(f, xs, t)
+        if name in judges.SKIP_NAN:  # there the operands are such that the reference knows
+            nothing = np.isnan(exact) & ~(np.isnan(xs[0].astype("f8")) | np.isnan(xs[1].astype("f8")))
+            if nothing.any():
+                return
+        self.run(f"{name} {types} {shapes}", lambda lib: lib.call(name, *map(lib.leaf, xs)), exact, (bound_of(b64, b32, t), t))
 
     def cast(self):
         make = self.make
-        a, b, shape = make.pick(REAL), make.pick(REAL), make.shapes(1)[0]
+        (a, b), shape = self.types("cast", 2), make.shapes(1)[0]
         x = make.array(a, shape)
         if np.dtype(a).kind == "f" and np.dtype(b).kind in "iu":
             want = ref.cast_reference(x.astype("f4" if a == "f2" else a), ref_name(b))
@@ -356,7 +222,7 @@ class Judge:
 
     def reduction(self, name):
         make = self.make
-        t, shape = make.pick(REAL), make.shapes(1)[0]
+        (t,), shape = self.types(name, 1), make.shapes(1)[0]
         x = make.array(t, shape)
         if x.dtype.kind == "f" and name in ("sum", "prod", "mean", "var", "std"):
             x = make.laid(make.rng.uniform(0.5, 1.5, shape).astype(t), "transposed")
@@ -411,10 +277,60 @@ class Judge:
             (np.abs(got.astype(np.longdouble) - exact) <= work * eps * np.maximum(scale, np.finfo(t).tiny) + 1e-300) | (np.isnan(got) & np.isnan(exact)) | (got == exact.astype(t)))
         self.verdict(ok, what, f"{got.ravel()[:4]} instead of {np.ravel(exact)[:4]}, {t}")
 
+    def parts(self):
+        """complex(a, b) of real operands, and parts of what came."""
+        make, types = self.make, self.types("complex", 2)
+        shapes = make.shapes(2)
+        xs = [make.array(t, s) for t, s in zip(types, shapes)]
+        part = np.result_type(*xs)
+        part = np.dtype("f8" if part.kind != "f" else part if part.itemsize > 2 else "f4")
+        for name, want in (("real", xs[0]), ("imag", xs[1])):
+            want = np.broadcast_to(want, np.broadcast_shapes(*shapes)).astype(part)
+            self.run(f"{name} of complex {types} {shapes}",
+                     lambda lib, name=name: lib.call(name, lib.call("complex", *map(lib.leaf, xs))), want)
+
+    def skipping(self):
+        """Reductions that skip NaN; of nothing but NaN an arg-reduction is an error."""
+        make = self.make
+        name = make.pick(["sum", "prod", "min", "max", "mean", "argmin", "argmax"])
+        (t,), shape = self.types("nan" + name, 1), tuple(max(n, 1) for n in make.shapes(1)[0])
+        x = make.laid(np.asarray(make.values(t, int(np.prod(shape))).reshape(shape)), "reversed")
+        if x.dtype.kind == "f" and name not in ("min", "max", "argmin", "argmax"):
+            hole = make.rng.random(shape) < 0.2
+            x = np.where(hole, np.nan, make.rng.uniform(0.5, 1.5, shape)).astype(t)
+        axis = int(make.rng.integers(len(shape))) if shape else None
+        axes = None if axis is None else [axis]
+        lib = make.pick(self.libs)
+        lib.reset()
+        what = f"nan{name} {x.dtype} {x.shape} axis {axis}"
+        try:
+            want = np.asarray(getattr(np, "nan" + name)(x, axis=axis))
+        except ValueError:
+            want = None
+        e = lib.call(name, lib.leaf(x), lib.reduce(axes, False, 1))
+        try:
+            got = lib.eval(e, threads=int(make.rng.integers(1, 4)))
+        except WeftError as error:
+            self.verdict(want is None, what, error)
+            return
+        if want is None:
+            self.verdict(False, what, "NumPy refuses this, weft does not")
+            return
+        if name in ("min", "max") and x.dtype.kind == "f":
+            got, want = np.where(got == 0, got.dtype.type(0), got), np.where(want == 0, want.dtype.type(0), want)
+        if x.dtype.kind != "f" or name in ("min", "max", "argmin", "argmax"):
+            ok = got.dtype == want.dtype and (same_floats(got, want)[0] if got.dtype.kind == "f" else np.array_equal(got, want))
+            if name == "mean" and x.dtype.kind in "iub":
+                ok = np.allclose(got, want, rtol=1e-12, atol=1e-12 * float(np.max(np.abs(x.astype("f8")))))
+        else:
+            ok = got.dtype == want.dtype and np.allclose(got.astype("f8"), getattr(np, "nan" + name)(x.astype("f8"), axis=axis).astype(t).astype("f8"),
+                                                         rtol=40 * float(np.finfo(t).eps) if t != "f2" else 2e-3, equal_nan=True)
+        self.verdict(bool(ok), what, f"{np.ravel(got)[:4]} instead of {np.ravel(want)[:4]}")
+
     def complexes(self):
         """Arithmetic of finite complex numbers: sums exactly, products and quotients to a few units of the norm."""
         make = self.make
-        name = make.pick(["add", "sub", "mul", "true_divide", "neg", "equal", "not_equal", "abs", "conj", "real", "imag", "square"])
+        name = make.pick(["add", "sub", "mul", "true_divide", "neg", "equal", "not_equal", "abs", "conj", "real", "imag", "square", "angle"])
         n = 2 if name in ("add", "sub", "mul", "true_divide", "equal", "not_equal") else 1
         types = [make.pick(COMPLEX)] + [make.pick(COMPLEX + REAL) for _ in range(n - 1)]
         shapes = make.shapes(n)
@@ -435,7 +351,7 @@ class Judge:
             return
         if got.dtype != want.dtype or got.shape != want.shape:
             self.verdict(False, what, f"{got.dtype}{got.shape} instead of {want.dtype}{want.shape}")
-        elif name in ("mul", "true_divide", "abs", "square"):
+        elif name in ("mul", "true_divide", "abs", "square", "angle"):
             eps = np.finfo(want.dtype).eps
             with np.errstate(all="ignore"):
                 ok = (np.abs(got - want) <= 8 * eps * np.abs(want)) | (got == want) | ~np.isfinite(want)
@@ -514,20 +430,52 @@ def named_differences():
         return re.findall(r"^\| \*\*(.+?)\*\* \|", f.read(), re.M)
 
 
+def judged():
+    """Names that main deals out."""
+    mine = {*EXACT, *FUNCTIONS, *FUNCTIONS2, *REDUCTIONS, "cast", "complex", "real", "imag", "conj", "angle", "from"}
+    return mine | {"nanmin", "nanmax", "nanargmin", "nanargmax"}
+
+
+def check_table(judge, lib):
+    """Every row of the operation table has a judge."""
+    here, mine, rows = os.path.dirname(os.path.abspath(__file__)), judged(), lib.table()
+    judge.verdict(len(rows) > 100, "the operation table", f"has {len(rows)} rows")
+    for name in rows:
+        if name in mine:
+            continue
+        where = judges.ELSEWHERE.get(name)
+        judge.verdict(where is not None, f"operation '{name}'", "has no judge: add one to judges.py")
+        if where:
+            with open(os.path.join(here, where[0]), encoding="utf-8") as f:
+                judge.verdict(where[1] in f.read(), f"operation '{name}'", f"{where[0]} does not contain {where[1]}")
+
+
 def main():
-    cases = int(sys.argv[2]) if len(sys.argv) > 2 else 30000
+    given = len(sys.argv) > 2
+    cases = int(sys.argv[2]) if given else 30000
+    seconds = float(os.environ.get("WEFT_TEST_SECONDS", 1e9 if given else 200))
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(os.environ.get("WEFT_SEED", time.time_ns() % 10**9))
     print(f"seed {seed}, {cases} cases", flush=True)
-    judge = Judge(sys.argv[1], seed)
-    work = [lambda n=n: judge.elementwise(n) for n in EXACT for _ in range(2)]
-    work += [lambda n=n: judge.function(n) for n in [*ref.FUNCTIONS, *ref.FUNCTIONS2]]
-    work += [lambda n=n: judge.reduction(n) for n in REDUCTIONS] + [judge.cast] * 4 + [judge.complexes] * 6
-    for i in range(cases):
-        work[i % len(work)]()
+    judge, begin = Judge(sys.argv[1], seed), time.monotonic()
+    check_table(judge, judge.libs[0])
+    arity = {n: ARITY.get(n, 2) for n in EXACT} | {n: 1 for n in FUNCTIONS} | {n: 2 for n in FUNCTIONS2}
+    kinds = {n: (lambda n=n: judge.elementwise(n)) for n in EXACT} | {n: (lambda n=n: judge.function(n)) for n in [*FUNCTIONS, *FUNCTIONS2] if n != "pow"}
+    work = [w for n, w in kinds.items() for _ in range(12 if arity[n] == 1 else 144)]  # every pair of types once
+    work += [lambda n=n: judge.reduction(n) for n in REDUCTIONS for _ in range(24)]
+    work += [judge.cast] * 144 + [judge.parts] * 144 + [judge.skipping] * 200 + [judge.complexes] * 500
+    need = len(work)
+    done = 0
+    while done < cases and not (done >= need and time.monotonic() - begin > seconds):
+        if done % need == 0:
+            order = judge.make.rng.permutation(need)
+        work[order[done % need]]()
+        done += 1
+    if done < cases:
+        print(f"ended by the clock after {done} cases, each pair of types {done // need} times or more")
     names = named_differences()
     for name in met:
         judge.verdict(name in names, f"difference '{name}'", "is not in docs/differences.md")
-    if cases >= 20000:
+    if done >= need:
         for name in names:
             judge.verdict(name in met, f"difference '{name}'", "was met by no case: is it still one?")
     print(f"{judge.passed} passed, {judge.failed} failed")

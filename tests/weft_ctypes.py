@@ -44,6 +44,10 @@ class EvalOpts(C.Structure):
     _fields_ = [("size", C.c_size_t), ("workspace", C.c_void_p), ("threads", C.c_int), ("unfused", C.c_bool)]
 
 
+class OpInfo(C.Structure):
+    _fields_ = [("name", C.c_char_p), ("arity", C.c_int), ("kind", C.c_char_p), ("doc", C.c_char_p)]
+
+
 def describe(a):
     d = Array(CODE[a.dtype], a.ndim, a.ctypes.data)
     for i in range(a.ndim):
@@ -140,6 +144,15 @@ class Lib:
         out = np.frombuffer(C.string_at(d.data, n), dt).reshape(shape) if n else np.empty(shape, dt)
         self.dll.weft_array_free(self.ctx, C.byref(d))
         return out
+
+    def table(self):
+        """Names of the operation table."""
+        f = self.dll.weft_op_at
+        f.restype = C.POINTER(OpInfo)
+        names = []
+        while f(len(names)):
+            names.append(f(len(names)).contents.name.decode())
+        return names
 
     def plan(self, x):
         text = C.c_char_p()

@@ -849,5 +849,6 @@ WEFT_API const weft_env_info *weft_env_at(int i);
 #include "profile.h"
 #include "exchange.h"
 #include "cache.h"
+#include "types.h"
 #endif
 #endif

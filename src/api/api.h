@@ -80,6 +80,7 @@ weft_expr *graph_fail(weft_graph *g, weft_status s, const char *what);
 weft_expr *api_call(enum ir_op op, weft_expr *const *x, const int64_t *attr, int nattr);
 weft_expr *api_result(weft_expr *call, int k);
 int api_axis(const char *name, weft_expr *x, int axis);
+weft_dtype api_meet(int n, weft_expr *const *x);
 
 // ---- plans (plans.c) ----------------------------------------------------------------------------------
 // A program and the order of its leaves and constants, shared by reference.

@@ -18,14 +18,14 @@ weft_expr *weft_stack(int n, weft_expr *const *x, int axis) {
     if (n < 1 || !x || !x[0]) return NULL;
     const int rank = weft_expr_rank(x[0]);
     if (axis < 0) axis += rank + 1;
+    const weft_dtype t = api_meet(n, x);
     weft_expr *all = NULL;
-    for (int i = 0; i < n; i++) {
-        if (!x[i]) return NULL;
+    for (int i = 0; i < n && t != WEFT_DTYPE__N; i++) {
         bool same = weft_expr_rank(x[i]) == rank;
         for (int d = 0; same && d < rank; d++)
             same = extent(x[i], d) == extent(x[0], d);
         if (!same) return graph_fail(x[0]->g, WEFT_ESHAPE, "stack: shapes differ");
-        weft_expr *part = weft_expand_dims(x[i], axis);
+        weft_expr *part = weft_expand_dims(n == 1 ? x[i] : weft_cast(x[i], t), axis);
         all = all ? weft_concat(2, (weft_expr *[]){all, part}, axis) : part;
         if (!all) return NULL;
     }

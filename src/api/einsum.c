@@ -415,9 +415,10 @@ weft_expr *weft_einsum(const char *spec, int n, weft_expr *const *x) {
         if (x[i]->g != e.g) return graph_fail(e.g, WEFT_EINVAL, "operands belong to different graphs");
     if (n > OPERANDS) return refuse(&e, WEFT_EINVAL, "more than 32 operands"), NULL;
     if (!read_spec(&e, x, n)) return NULL;
-    weft_dtype type = weft_expr_dtype(x[0]);
-    for (int i = 1; i < n; i++)
-        type = weft_result_type(type, weft_expr_dtype(x[i]));
+    weft_dtype types[OPERANDS];
+    for (int i = 0; i < n; i++)
+        types[i] = weft_expr_dtype(x[i]);
+    const weft_dtype type = weft_result_type_n(n, types);
     for (int i = 0; i < n; i++) {
         struct term *t = &e.term[i];
         t->x = weft_cast(t->x, type);

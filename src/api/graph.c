@@ -104,6 +104,9 @@ const char *weft_status_text(weft_status s) {
 const char *weft_dtype_name(weft_dtype t) { return dtype_name(t); }
 size_t weft_dtype_size(weft_dtype t) { return dtype_size(t); }
 weft_dtype weft_result_type(weft_dtype a, weft_dtype b) { return ir_promote(a, b); }
+weft_dtype weft_result_type_n(int n, const weft_dtype *t) {
+    return n > 0 && t ? ir_promote_n(n, t) : WEFT_DTYPE__N;
+}
 bool weft_can_cast(weft_dtype from, weft_dtype to, weft_casting casting) {
     return ir_can_cast(from, to, casting);
 }

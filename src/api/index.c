@@ -36,12 +36,28 @@ weft_expr *weft_sliding_windows(weft_expr *x, int axis, int64_t size) {
     return x ? graph_wrap(x->g, ir_windows(x->g->ir, x->ref, axis, size)) : NULL;
 }
 
+// What all of them meet in, at once (ir_promote_n); WEFT_DTYPE__N when one is NULL or of another graph.
+weft_dtype api_meet(int n, weft_expr *const *x) {
+    weft_dtype all = WEFT_DTYPE__N, kinds[WEFT_DTYPE__N];
+    bool seen[WEFT_DTYPE__N] = {false};
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        if (!same_graph(x[0], x[i])) return all;
+        const weft_dtype t = weft_expr_dtype(x[i]);
+        if (!seen[t]) kinds[count++] = t;
+        seen[t] = true;
+    }
+    return ir_promote_n(count, kinds);
+}
+
 weft_expr *weft_concat(int n, weft_expr *const *x, int axis) {
     if (n < 1 || !x) return NULL;
-    weft_expr *all = x[0];
+    const weft_dtype t = api_meet(n, x);
+    if (n == 1 || t == WEFT_DTYPE__N) return n == 1 ? x[0] : NULL;
+    weft_expr *all = weft_cast(x[0], t);
     for (int i = 1; i < n; i++) {
-        weft_graph *g = same_graph(all, x[i]);
-        all = g ? graph_wrap(g, ir_join(g->ir, all->ref, x[i]->ref, axis)) : NULL;
+        weft_expr *next = weft_cast(x[i], t);
+        all = all && next ? graph_wrap(all->g, ir_join(all->g->ir, all->ref, next->ref, axis)) : NULL;
     }
     return all;
 }

@@ -253,6 +253,7 @@ void ir_dot_dump(const struct ir_graph *g, int n, const ir_ref *roots, struct ba
 bool ir_check(const struct ir_graph *g, struct base_err *err);
 
 weft_dtype ir_promote(weft_dtype a, weft_dtype b);
+weft_dtype ir_promote_n(int n, const weft_dtype *t); // not a fold of the above
 bool ir_can_cast(weft_dtype from, weft_dtype to, weft_casting casting);
 // "f64[3,4]" into buf.
 void ir_type_text(const struct ir_graph *g, ir_ref r, char *buf, size_t size);

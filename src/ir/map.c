@@ -33,11 +33,16 @@ static weft_dtype meet_weak(weft_dtype strong, weft_dtype weak) {
 }
 
 static void meet_types(const struct ir_graph *g, struct meeting *m) {
-    weft_dtype strong = WEFT_DTYPE__N, weak = WEFT_DTYPE__N;
+    weft_dtype of_strong[3], weak = WEFT_DTYPE__N;
+    int n = 0;
     for (int i = m->first; i < m->who.n; i++) {
-        weft_dtype t = type_of(g, m->in[i]), *into = weak_of(g, m->in[i]) ? &weak : &strong;
-        *into = *into == WEFT_DTYPE__N ? t : ir_promote(*into, t);
+        weft_dtype t = type_of(g, m->in[i]);
+        if (weak_of(g, m->in[i]))
+            weak = weak == WEFT_DTYPE__N ? t : ir_promote(weak, t);
+        else
+            of_strong[n++] = t;
     }
+    const weft_dtype strong = n ? ir_promote_n(n, of_strong) : WEFT_DTYPE__N;
     m->type = strong == WEFT_DTYPE__N ? weak
               : weak == WEFT_DTYPE__N ? strong
                                       : meet_weak(strong, weak);
@@ -266,7 +271,11 @@ ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
     return out;
 }
 
+// Three operands of one operation: what x and lo meet in must not decide alone what hi meets.
 ir_ref ir_clip(struct ir_graph *g, ir_ref x, ir_ref lo, ir_ref hi) {
+    if (!x || !lo || !hi) return IR_NONE;
+    if (!weak_of(g, x) && !weak_of(g, lo) && !weak_of(g, hi))
+        x = ir_cast(g, x, ir_promote_n(3, (weft_dtype[]){type_of(g, x), type_of(g, lo), type_of(g, hi)}));
     return ir_map(g, IR_minimum, (ir_ref[]){ir_map(g, IR_maximum, (ir_ref[]){x, lo}), hi});
 }
 

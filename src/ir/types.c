@@ -37,6 +37,27 @@ weft_dtype ir_promote(weft_dtype a, weft_dtype b) {
     return promote_ints(a, b);
 }
 
+// NumPy's order of types by which one speaks for a sequence: halves, numbered late there, before all others.
+static int voice_of(weft_dtype t) {
+    if (dtype_is_half(t)) return 32;
+    if (dtype_is_complex(t) || dtype_is_float(t)) return 16 * dtype_is_complex(t) + (int)dtype_size(t);
+    return 0; // integers and bool: any order gives the same
+}
+
+// The pairwise table is not associative: i16 with u16 is i32, which meets f32 in f64, yet f32 holds both. So the
+// foremost type meets each of the others first; what comes of that is of one kind, where order does not matter.
+weft_dtype ir_promote_n(int n, const weft_dtype *t) {
+    weft_dtype first = WEFT_DTYPE__N;
+    for (int i = 0; i < n; i++) {
+        if (!ir_dtype_valid(t[i])) return WEFT_DTYPE__N;
+        if (!i || voice_of(t[i]) > voice_of(first)) first = t[i];
+    }
+    weft_dtype all = first;
+    for (int i = 0; i < n; i++)
+        all = ir_promote(all, ir_promote(first, t[i]));
+    return all;
+}
+
 // NumPy's ladder of kinds.
 static int kind_of(weft_dtype t) {
     if (t == WEFT_BOOL) return 0;

@@ -140,15 +140,69 @@ static void copy_elements(size_t size, char *to, const char *from, int64_t step,
     }
 }
 
-// ---- a block ----------------------------------------------------------------------------------
 struct line { // columns of one row: addresses of array and index, and their steps
     const char *array, *index;
     int64_t array_step, index_step;
+    enum kern_isa isa;
 };
+
+// ---- bytes by bytes ---------------------------------------------------------------------------
+struct bytes {
+    uint8_t *to;
+    size_t n;
+};
+
+enum { LANES = 64 };
+typedef uint8_t lanes __attribute__((vector_size(LANES), aligned(1), may_alias));
+
+// Is some x[i] + shift, modulo 256, above span?
+static bool any_outside(const uint8_t *x, size_t n, uint8_t shift, uint8_t span) {
+    lanes bad = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        bad |= (lanes)((lanes)(*(const lanes *)(x + i) + shift) > (lanes){0} + span);
+    uint8_t any = 0;
+    for (size_t k = 0; k < LANES; k++)
+        any |= bad[k];
+    for (; i < n; i++)
+        any |= (uint8_t)(x[i] + shift) > span;
+    return any;
+}
+
+// Where index v reads, or -1 when `raise` refuses it.
+static int64_t place_of(const struct walk_operand *o, int64_t v) {
+    const int64_t n = o->pick_extent;
+    if (o->gmode == WEFT_INDEX_CLIP) return v < 0 ? 0 : MIN_OF(v, n - 1);
+    if (o->gmode == WEFT_INDEX_WRAP) return wrapped(v, n);
+    if (v < 0) v += n;
+    return v >= 0 && v < n ? v : -1;
+}
+
+// A line of byte indices into one array of bytes: an index has 256 values, so what each of them gives is a table,
+// whatever the extent, the mode and the strides are, and the line goes through it by shuffles.
+static int64_t gather_bytes(const struct line *l, const struct walk_operand *o, bool is_signed, struct bytes to) {
+    const uint8_t *index = (const uint8_t *)l->index;
+    uint8_t table[256];
+    for (int b = 0; b < 256; b++) {
+        const int64_t at = place_of(o, is_signed ? (int8_t)b : b);
+        table[b] = at < 0 ? 0 : *(const uint8_t *)((uintptr_t)l->array + (uintptr_t)(at * o->pick_step));
+    }
+    kern_lookup(l->isa, to.to, index, to.n, table, 256);
+    const int64_t reach = is_signed ? 2 * o->pick_extent : o->pick_extent;
+    if (o->gmode != WEFT_INDEX_RAISE || reach >= 256) return 0;
+    return any_outside(index, to.n, is_signed ? (uint8_t)o->pick_extent : 0, (uint8_t)(reach - 1));
+}
+
+// ---- a block ----------------------------------------------------------------------------------
+static bool is_byte_line(const struct walk_operand *o, weft_dtype index, const struct line *l, int64_t n) {
+    return o->size == 1 && (index == WEFT_U8 || index == WEFT_I8) && l->index_step == 1 && l->array_step == 0 && n >= STRIP;
+}
 
 static int64_t gather_line(const struct walk_operand *o, weft_dtype index, const struct line *l,
                            int64_t n, char *to) {
     int64_t x[STRIP], misses = 0;
+    if (is_byte_line(o, index, l, n))
+        return gather_bytes(l, o, index == WEFT_I8, (struct bytes){(uint8_t *)to, (size_t)n});
     const bool wide = index == WEFT_U64 && o->gmode == WEFT_INDEX_WRAP; // all 64 bits count
     if (wide) index = WEFT_I64;
     if (l->index_step == 0) {
@@ -175,6 +229,7 @@ struct gather {
     const struct walk_operand *o, *i; // array and index
     const char *at, *index;           // at the outer index
     int64_t misses;
+    enum kern_isa isa;
 };
 
 static const char *away(const char *at, int64_t bytes) {
@@ -192,7 +247,7 @@ static void gather_runs(struct gather *g, int64_t row, const struct block *b, ch
         const int64_t n = MIN_OF(w->gdim[d] - p.index[d], b->cols - e);
         const struct line l = {away(g->at, row * g->o->rstride + p.offset),
                                away(g->index, row * g->i->rstride + q.offset),
-                               g->o->gstride[d], g->i->gstride[d]};
+                               g->o->gstride[d], g->i->gstride[d], g->isa};
         g->misses += gather_line(g->o, (weft_dtype)g->i->dtype, &l, n, to + e * g->o->size);
         rt_place_next(w, g->o->gstride, n, &p);
         rt_place_next(w, g->i->gstride, n, &q);
@@ -216,7 +271,7 @@ static void gather_row(struct gather *g, int64_t row, const struct block *b, cha
     }
     const struct line l = {away(g->at, at + (o->scalar ? 0 : b->col * o->cstride)),
                            away(g->index, index + (i->scalar ? 0 : b->col * i->cstride)),
-                           o->scalar ? 0 : o->cstride, i->scalar ? 0 : i->cstride};
+                           o->scalar ? 0 : o->cstride, i->scalar ? 0 : i->cstride, g->isa};
     g->misses += gather_line(o, (weft_dtype)i->dtype, &l, b->cols, to);
 }
 
@@ -224,7 +279,7 @@ void rt_gather(struct walker *k, int operand, const struct block *whole) {
     const struct rt_walk *w = k->step->walk;
     const struct walk_operand *o = &w->operand[operand];
     const struct block b = rt_block_of(o, whole);
-    struct gather g = {w, o, &w->operand[o->index], k->at[operand], k->at[o->index], 0};
+    struct gather g = {w, o, &w->operand[o->index], k->at[operand], k->at[o->index], 0, k->step->run->env->isa};
     if (b.cols == 0) return;
     for (int64_t r = 0; r < b.rows; r++)
         gather_row(&g, b.row + r, &b, (char *)k->ptr[operand] + r * o->pitch);
