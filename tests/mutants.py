@@ -61,7 +61,7 @@ def build(scratch, targets):
     folder = os.path.join(scratch, "build", "m")
     if not os.path.exists(os.path.join(folder, "build.ninja")):
         launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-        subprocess.run(["cmake", "-S", scratch, "-B", folder, "-G", "Ninja", "-DWEFT_BENCH=OFF", "-DWEFT_EXAMPLES=OFF"] + launcher,
+        subprocess.run(["cmake", "-S", scratch, "-B", folder, "-G", "Ninja", "-DWEFT_DEV=ON", "-DWEFT_BENCH=OFF", "-DWEFT_EXAMPLES=OFF"] + launcher,
                        check=True, capture_output=True)
     p = subprocess.run(["ninja", "-C", folder, "weft", "weft_jit"] + targets, capture_output=True, text=True)
     if p.returncode:

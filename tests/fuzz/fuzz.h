@@ -184,6 +184,9 @@ struct failure {
     struct way way;
 };
 void run_open(void); // contexts
+// Ends the process (SIGPROF, SIGALRM) after so many seconds of its CPU time, or when it waits ten
+// times as long.
+void run_limit(int seconds);
 weft_ctx *run_context(void);
 // Evaluates c in several ways (only one, when given); true when all agree, otherwise what and how
 // are told.

@@ -18,7 +18,6 @@ struct shared { // between the parent and the child at work
     struct failure failure;
 };
 static struct shared *shared;
-enum { HANG = 60 }; // seconds for one case
 
 static double now(void) {
     struct timespec t;
@@ -33,7 +32,7 @@ static void work(uint64_t from, uint64_t count, double end) {
     run_open();
     for (uint64_t s = from; s < from + count && now() < end; s++) {
         shared->seed = s;
-        alarm(HANG);
+        run_limit(60);
         if (make_case(c, run_context(), s)) {
             shared->failed = !run_case(c, NULL, &shared->failure);
             shared->graphs++;
@@ -54,7 +53,7 @@ static bool child(uint64_t from, uint64_t count, double end) {
     shared->failed = true;
     int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     snprintf(shared->failure.text, sizeof shared->failure.text, "%s (signal %d, exit status %d)",
-             sig == SIGALRM ? "no end after a minute" : "the process died", sig,
+             sig == SIGALRM || sig == SIGPROF ? "no end" : "the process died", sig,
              WEXITSTATUS(status));
     snprintf(shared->failure.how, sizeof shared->failure.how, "one of the evaluations");
     shared->failure.kind = 1000 + sig;

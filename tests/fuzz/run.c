@@ -7,6 +7,8 @@
 // lie against pages that cannot be touched.
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include "fuzz.h"
 
@@ -71,6 +73,11 @@ static weft_ctx *context(int i) {
                        .ignore_env = true};
     if (!contexts[i] && weft_ctx_new(&contexts[i], &o)) abort();
     return contexts[i];
+}
+void run_limit(int seconds) {
+    struct itimerval t = {.it_value = {.tv_sec = seconds}};
+    setitimer(ITIMER_PROF, &t, NULL);
+    alarm(10 * (unsigned)seconds);
 }
 void run_open(void) {
     context(0);

@@ -36,7 +36,7 @@ static bool fails(struct fcase *c, struct failure *f) {
     int status;
     pid_t pid = fork();
     if (pid == 0) {
-        alarm(30);
+        run_limit(20);
         bool ok = run_case(c, f->kind / 100 == 9 ? NULL : &f->way, seen);
         memcpy(shapes, c->shape, sizeof c->shape);
         _exit(!ok);
@@ -161,7 +161,7 @@ static bool values_of(struct fcase *c, unsigned char **memory) {
     if (at > VALUES) return false;
     pid_t pid = fork();
     if (pid == 0) {
-        alarm(30);
+        run_limit(20);
         _exit(!run_values(c, memory));
     }
     return pid > 0 && waitpid(pid, &status, 0) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
