@@ -13,7 +13,7 @@ function(weft_adapter name)
   endif()
 endfunction()
 
-foreach(name log dlpack arrow)
+foreach(name log store dlpack arrow)
   weft_adapter(${name} SOURCE use_${name}.c)
 endforeach()
 if(NOT WEFT_SANITIZE) # it replaces malloc
