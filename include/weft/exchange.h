@@ -74,12 +74,16 @@ struct ArrowArray;
 /* A 1-d leaf over the values of a primitive array (formats b c C s S i I l L e f g), and, when valid is not NULL, a
  * bool expression of its shape that is false where the array has nulls: a literal true when it has none. What lies in
  * the place of a null is unspecified; where(valid, values, x) fills it, sum(where(valid, values, 0)) skips it. Values
- * are read in place. The validity bitmap, and format b, are unpacked inside the graph by shifts of their bytes: lazily,
- * with one byte an element in the workspace. On success the contents of both structs have moved (their release is
+ * are read in place. The validity bitmap, and format b, are unpacked by weft_unpack_bits: lazily, with one byte an
+ * element in the workspace. On success the contents of both structs have moved (their release is
  * NULL, as the standard asks). NULL on failure, with the sentence in the graph: WEFT_EDTYPE for other formats and
  * dictionaries, WEFT_EINVAL for structs that are released or do not add up. */
 WEFT_API weft_expr *weft_from_arrow(weft_graph *g, struct ArrowSchema *schema, struct ArrowArray *array,
                                     weft_expr **valid);
+
+/* The bits of a 1-d u8 expression from bit skip on, least significant first (numpy.unpackbits with bitorder="little"),
+ * as bool[count]. Reads only the bytes that hold them. WEFT_EDTYPE, WEFT_ESHAPE. */
+WEFT_API weft_expr *weft_unpack_bits(weft_expr *bytes, int64_t skip, int64_t count);
 
 /* size must be sizeof(weft_column). */
 typedef struct weft_column {

@@ -64,18 +64,16 @@ static weft_status read_structs(const struct ArrowSchema *s, const struct ArrowA
     return WEFT_OK;
 }
 
-// ---- bits to elements
-// ----------------------------------------------------------------------------------- Only the
-// bytes that hold elements offset to offset + length - 1 are ever read.
+// ---- leaves -----------------------------------------------------------------------------------------------
+weft_expr *weft_unpack_bits(weft_expr *bytes, int64_t skip, int64_t count) {
+    return bytes ? api_call(IR_unpack_bits, &bytes, (int64_t[]){skip, count}, 2) : NULL;
+}
+
 static weft_expr *unpack(weft_graph *g, const struct column *c, const unsigned char *bits) {
     const int64_t skip = c->offset % 8, bytes = (skip + c->length + 7) / 8;
     void *first = (void *)(uintptr_t)(bits ? bits + c->offset / 8 : NULL); // read, not written
     weft_array a = weft_dense(WEFT_U8, first, 1, &bytes);
-    weft_expr *byte = weft_expand_dims(weft_from(g, &a), 1);
-    weft_expr *place = weft_iota(g, WEFT_U8, 2, (const int64_t[]){1, 8}, 1);
-    weft_expr *all = weft_ravel(weft_right_shift(byte, place));
-    weft_expr *mine = weft_slice(all, 0, skip, skip + c->length, 1);
-    return weft_cast(weft_bitwise_and(mine, weft_int(g, 1)), WEFT_BOOL);
+    return weft_unpack_bits(weft_from(g, &a), skip, c->length);
 }
 
 static weft_expr *values_of(weft_graph *g, const struct column *c) {

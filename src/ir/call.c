@@ -19,7 +19,7 @@ static const struct known *find(enum ir_op op) {
         [IR_lu] = {ir_rule_lu, 2},               [IR_qr] = {ir_rule_qr, 2},
         [IR_eigh] = {ir_rule_eigh, 2},           [IR_svd] = {ir_rule_svd, 3},
         [IR_fft] = {ir_rule_fft, 2},             [IR_rfft] = {ir_rule_rfft, 2},
-        [IR_irfft] = {ir_rule_irfft, 1},
+        [IR_irfft] = {ir_rule_irfft, 1},         [IR_unpack_bits] = {ir_rule_unpack_bits, 1},
     };
     return &table[op];
 }

@@ -32,7 +32,7 @@ ir_rule_fn ir_rule_sort, ir_rule_search, ir_rule_unique, ir_rule_histogram;
 // call_linalg.c
 ir_rule_fn ir_rule_cholesky, ir_rule_solve, ir_rule_lu, ir_rule_qr, ir_rule_eigh, ir_rule_svd;
 ir_rule_fn ir_rule_fft, ir_rule_rfft, ir_rule_irfft;
-ir_rule_fn ir_rule_scan, ir_rule_scatter, ir_rule_compress;
+ir_rule_fn ir_rule_scan, ir_rule_scatter, ir_rule_compress, ir_rule_unpack_bits;
 
 #define RULE_FAIL(r, status, ...) (ir_fail_at((r)->g, (status), &(r)->who, __VA_ARGS__), false)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules of the calls that move elements: scans, scatter, compress.
+// Rules of the calls that move elements: scans, scatter, compress, bits.
 #include "call.h"
 
 static bool check_axis(const struct ir_ask *r, int64_t axis, int rank) {
@@ -47,5 +47,17 @@ bool ir_rule_compress(const struct ir_ask *r, struct ir_shape *out) {
                          (long long)r->attr[0]);
     out[0].dims[r->attr[0]] = mask.dims[0]; // a short mask leaves the rest out
     out[1] = (struct ir_shape){.dtype = WEFT_I64};
+    return true;
+}
+
+// [first bit, how many]
+bool ir_rule_unpack_bits(const struct ir_ask *r, struct ir_shape *out) {
+    const struct ir_shape x = ir_rule_shape(r, 0);
+    const int64_t skip = r->attr[0], count = r->attr[1];
+    if (x.rank != 1 || x.dtype != WEFT_U8) return RULE_FAIL(r, WEFT_EDTYPE, "bits are those of a 1-d array of u8");
+    if (skip < 0 || count < 0 || (count && (skip >= INT64_MAX - count || (skip + count - 1) / 8 >= x.dims[0])))
+        return RULE_FAIL(r, WEFT_ESHAPE, "%lld bits from %lld on are not in %lld bytes", (long long)count, (long long)skip,
+                         (long long)x.dims[0]);
+    *out = (struct ir_shape){.dtype = WEFT_BOOL, .rank = 1, .dims = {count}};
     return true;
 }

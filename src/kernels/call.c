@@ -26,6 +26,7 @@ static const struct row *find(enum kern_call_op op) {
         [KERN_C_fft] = {call_fft, call_fft_scratch},
         [KERN_C_rfft] = {call_fft, call_fft_scratch},
         [KERN_C_irfft] = {call_fft, call_fft_scratch},
+        [KERN_C_unpack_bits] = {call_unpack_bits, NULL},
     };
     return &table[op];
 }

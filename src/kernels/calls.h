@@ -11,7 +11,7 @@
 // nor each other. Dtypes and shapes are the rule's in ir/call*.c: nothing is checked here but values.
 #define KERN_CALLS(F)                                                                              \
     F(sort) F(scan) F(search) F(compress) F(unique) F(scatter) F(histogram)                         \
-    F(cholesky) F(solve) F(triangular) F(lu) F(qr) F(eigh) F(svd) F(fft) F(rfft) F(irfft)
+    F(cholesky) F(solve) F(triangular) F(lu) F(qr) F(eigh) F(svd) F(fft) F(rfft) F(irfft) F(unpack_bits)
 enum kern_call_op {
 #define F(name) KERN_C_##name,
     KERN_CALLS(F)

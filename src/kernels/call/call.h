@@ -8,7 +8,7 @@
 typedef weft_status call_run(const struct kern_call *c, struct base_err *err);
 typedef int64_t call_scratch(const struct kern_call *c); // bytes, -1: too large
 call_run call_sort, call_scan, call_search, call_compress, call_unique, call_scatter, call_histogram;
-call_run call_linalg, call_fft;
+call_run call_linalg, call_fft, call_unpack_bits;
 call_scratch call_linalg_scratch, call_fft_scratch;
 call_scratch call_sort_scratch, call_scan_scratch, call_search_scratch, call_compress_scratch,
     call_scatter_scratch, call_histogram_scratch;
