@@ -92,6 +92,29 @@ def to_numpy(lib, a):
     check(len(done) == 1, f"released {len(done)} times")
 
 
+def bits(lib):
+    """unpack_bits against numpy.unpackbits: strides of both sides, every first bit, long enough for threads."""
+    rng = np.random.default_rng(9)
+    for n, step in ((1, 1), (5, 1), (70, 3), (70, -1), (40000, 2)):
+        a = rng.integers(0, 256, n * abs(step), dtype=np.uint8)[::step]
+        for skip in (0, 1, 7, 8, 13):
+            for count in {0, 1, 8 * a.size - 16, 8 * a.size - skip}:
+                if count < 0 or skip + count > 8 * a.size:
+                    continue
+                f = lib.dll.weft_unpack_bits
+                f.restype = C.c_void_p
+                x = X(f(C.c_void_p(lib.leaf(a)), C.c_int64(skip), C.c_int64(count)))
+                want = np.unpackbits(a, bitorder="little")[skip:skip + count].astype(bool)
+                out = np.zeros(2 * count, bool)[::2]
+                check(np.array_equal(lib.eval(x), want) and np.array_equal(lib.eval(x, out), want), f"bits {n} {step} {skip} {count}")
+                lib.reset()
+    for skip, count in ((0, 41), (33, 8), (-1, 2), (1, -1), (2**63 - 1, 2), (40, 1)):
+        check(f(C.c_void_p(lib.leaf(np.zeros(5, np.uint8))), C.c_int64(skip), C.c_int64(count)) is None, f"{count} bits from {skip}")
+        lib.reset()
+    check(f(C.c_void_p(lib.leaf(np.zeros(5, np.int8))), C.c_int64(0), C.c_int64(1)) is None, "bits of i8")
+    lib.reset()
+
+
 def arrow(lib):
     try:
         import pyarrow as pa
@@ -121,6 +144,7 @@ def main():
     for a in arrays():
         from_numpy(lib, a)
         to_numpy(lib, a)
+    bits(lib)
     skipped = arrow(lib)
     print(f"{tally['passed']} passed, {tally['failed']} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if tally["failed"] or tally["passed"] < 500 else 0
