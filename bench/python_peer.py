@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""weft.evaluate beside numexpr and NumPy: the same text, interleaved rounds, least and median of each.
+"""weft.evaluate beside numexpr and NumPy: the same text, interleaved rounds, the least of each.
 usage: python_peer.py MODULE_DIRECTORY [--json REPORT]   appends rows of the suite `python` to a report of weft-bench."""
 import json
-import statistics
 import sys
 import time
 
@@ -56,16 +55,16 @@ for label, text in TEXTS.items():
         times = measure(text, n)
         best = {k: min(v) for k, v in times.items()}
         peers = {k: v for k, v in best.items() if k != "weft"}
-        row = {"suite": "python", "name": f"evaluate {label}", "params": f"f64[{n}]", "ns": best["weft"] * 1e9,
-               "median_ns": statistics.median(times["weft"]) * 1e9}
-        row.update({f"{k}_ns": v * 1e9 for k, v in peers.items()})
-        rows.append(row)
+        for peer, spent in peers.items():
+            rows.append({"suite": "python", "name": f"evaluate {text}", "isa": "best", "dtype": "f64", "n": n,
+                         "threads": weft.get_num_threads(), "ns": best["weft"] * 1e9, "peer": peer, "peer_ns": spent * 1e9,
+                         "limit": None, "limit_ns": None})
         print(f"{text:28} {n:>8}  weft {best['weft'] * 1e6:10.2f} us" +
               "".join(f"   {k} {v * 1e6:10.2f} us ({v / best['weft']:.2f}x)" for k, v in peers.items()), flush=True)
 if "--json" in sys.argv:
     path = sys.argv[sys.argv.index("--json") + 1]
     with open(path) as f:
         report = json.load(f)
-    report["python"] = rows
+    report = [r for r in report if r.get("suite") != "python"] + rows
     with open(path, "w") as f:
         json.dump(report, f, indent=1)
