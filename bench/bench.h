@@ -118,7 +118,7 @@ void report_figure(struct bench *b, const char *suite, const char *name, double 
 void report_open(struct bench *b);
 bool report_write(struct bench *b, const char *path);
 int compare_main(int argc, char **argv);
-int start_child(const char *backend);
+int start_child(const char *backend, const char *folder);
 
 typedef void suite_fn(struct bench *b);
 suite_fn suite_math, suite_gemm, suite_reduce, suite_chain, suite_call, suite_compile, suite_start,

@@ -102,7 +102,7 @@ int main(int argc, char **argv) {
         NULL,
         NULL};
     if (argc > 1 && !strcmp(argv[1], "compare")) return compare_main(argc - 2, argv + 2);
-    if (argc == 3 && !strcmp(argv[1], "start-child")) return start_child(argv[2]);
+    if (argc == 4 && !strcmp(argv[1], "start-child")) return start_child(argv[2], argv[3]);
     // idle workers of a peer must not burn the next contender's cores
     setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
     setenv("GOMP_SPINCOUNT", "100000", 0);

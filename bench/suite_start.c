@@ -13,7 +13,8 @@ extern char **environ;
 
 // ---- the child
 // ------------------------------------------------------------------------------------------
-int start_child(const char *backend) {
+// backend: nothing, auto, jit; warm is auto with the code cache in folder, which must have the code
+int start_child(const char *backend, const char *folder) {
     enum { N = 1024 };
     static double x[N], y[N], o[N];
     const int64_t n = N;
@@ -24,13 +25,20 @@ int start_child(const char *backend) {
     const weft_ctx_opts opts = {.size = sizeof opts,
                                 .threads = 1,
                                 .backend =
-                                    !strcmp(backend, "jit") ? WEFT_BACKEND_JIT : WEFT_BACKEND_AUTO};
+                                    !strcmp(backend, "jit") ? WEFT_BACKEND_JIT : WEFT_BACKEND_AUTO,
+                                .code_dir = folder};
     if (weft_ctx_new(&ctx, &opts)) return 1;
     weft_graph *g = weft_graph_new(ctx);
     const weft_array xa = weft_dense(WEFT_F64, x, 1, &n), ya = weft_dense(WEFT_F64, y, 1, &n),
                      oa = weft_dense(WEFT_F64, o, 1, &n);
     weft_expr *a = weft_from(g, &xa);
     if (weft_eval(weft_sqrt(weft_add(weft_mul(a, weft_from(g, &ya)), a)), &oa, NULL)) return 1;
+    if (!strcmp(backend, "warm")) {
+        weft_stats s;
+        weft_ctx_stats(ctx, &s, sizeof s);
+        if (s.disk_hits != 1 || s.llvm_major) return 1;
+    }
+    if (folder[0] && !strcmp(backend, "jit")) return 0; // it fills the cache: written by now
     _exit(o[4] * o[4] == 6.0 || (o[4] > 2.449 && o[4] < 2.450)
               ? 0
               : 1); // as soon as the result is there
@@ -62,22 +70,32 @@ void suite_start(struct bench *b) {
     const ssize_t len = readlink(self, path, sizeof path - 1);
     bench_need(len > 0, "this program cannot find itself");
     path[len] = 0;
-    struct child nothing = {{path, "start-child", "nothing"}},
-                 interp = {{path, "start-child", "auto"}}, jit = {{path, "start-child", "jit"}};
+    char folder[64] = "/tmp/weft-bench-XXXXXX", cache[80];
+    bench_need(mkdtemp(folder), "no folder for a code cache");
+    snprintf(cache, sizeof cache, "%s/code", folder);
+    struct child nothing = {{path, "start-child", "nothing", ""}},
+                 interp = {{path, "start-child", "auto", ""}}, jit = {{path, "start-child", "jit", ""}},
+                 fill = {{path, "start-child", "jit", cache}}, warm = {{path, "start-child", "warm", cache}};
+    const bool filled = run_child(&fill, 1) >= 0;
     struct child numpy = {
         {b->python, "-c",
          "import numpy as np\nx=np.arange(1024.)\ny=np.full(1024,.5)\nnp.sqrt(x*y+x)"}};
-    static const struct {
+    const struct {
         const char *name;
-        bool jit;
-    } rows[] = {{"first result, nothing cached", false}, {"first result, compiled first", true}};
+        struct child *child;
+    } rows[] = {{"first result, nothing cached", &interp},
+                {"first result, code cache warm", &warm},
+                {"first result, compiled first", &jit}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].child == &warm && !filled) continue; // no LLVM to fill it with
         struct row r;
         bench_row_begin(&r, b, "start", rows[i].name, WEFT_F64, 1024);
         r.threads = 1, r.elements = 0;
-        bench_add(&r, BENCH_WEFT, "weft", run_child, rows[i].jit ? &jit : &interp);
+        bench_add(&r, BENCH_WEFT, "weft", run_child, rows[i].child);
         bench_add(&r, BENCH_PEER, "Python and NumPy", run_child, &numpy);
         bench_add(&r, BENCH_LIMIT, "a process that does nothing", run_child, &nothing);
         bench_measure(b, &r);
     }
+    struct child remove = {{"/bin/rm", "-rf", folder}};
+    run_child(&remove, 1);
 }

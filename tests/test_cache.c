@@ -3,6 +3,7 @@
 // a host's callbacks; and damage of every kind, which costs a compilation and nothing else.
 #include "cache_dir.h"
 
+#include <stddef.h>
 #include <time.h>
 
 TestSuite(cache, .init = dir_begin, .fini = dir_end, .timeout = 120);
@@ -276,4 +277,17 @@ Test(cache, looking_makes_nothing) {
     cr_assert(s.disk_misses == 1 && s.runs_interp == 1 && s.llvm_major == 0);
     struct stat st;
     cr_assert(stat(dir, &st) != 0);
+}
+
+// Programs built before there was a cache give a shorter struct.
+Test(cache, options_of_an_earlier_version) {
+    weft_ctx *ctx = NULL;
+    weft_ctx_opts o = {.size = offsetof(weft_ctx_opts, code_dir), .threads = 1, .ignore_env = true, .code_dir = (char *)1};
+    cr_assert_eq(weft_ctx_new(&ctx, &o), WEFT_OK);
+    weft_ctx_free(ctx);
+    static const size_t bad[] = {0, 8, offsetof(weft_ctx_opts, code_dir) - 1, sizeof o + 1, SIZE_MAX};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        o.size = bad[i];
+        cr_expect_eq(weft_ctx_new(&ctx, &o), WEFT_EINVAL, "%zu", bad[i]);
+    }
 }

@@ -165,9 +165,9 @@ typedef enum weft_isa {
 
 typedef struct weft_code_store weft_code_store; /* a host's storage of machine code, weft/cache.h */
 
-/* Zero means "default" for every field but size, which must be sizeof(weft_ctx_opts). Environment
- * variables (WEFT_THREADS, WEFT_ISA, WEFT_BACKEND, WEFT_DUMP, WEFT_CHECK, ...) fill fields left at
- * their default, unless ignore_env is set. */
+/* Zero means "default" for every field but size, which must be sizeof(weft_ctx_opts), this version's or an
+ * earlier one's. Environment variables (WEFT_THREADS, WEFT_ISA, WEFT_BACKEND, WEFT_CACHE, ...) fill fields
+ * left at their default, unless ignore_env is set. */
 typedef struct weft_ctx_opts {
     size_t size;
     weft_alloc_fn *alloc;
@@ -789,7 +789,9 @@ WEFT_API weft_status weft_compile(int n, weft_expr *const *roots, weft_program *
 WEFT_API void weft_program_free(weft_program *p);
 WEFT_API int weft_program_inputs(const weft_program *p);
 WEFT_API int weft_program_outputs(const weft_program *p);
-/* Exact bytes of workspace a run with the planned shapes needs. */
+/* What a run with the planned shapes asks of the allocator when it is given a fresh workspace, exactly: the
+ * block for temporaries, scratch and partial results, its alignment included (up to 2 MiB for large
+ * ones). Outputs that overlap inputs, or each other's memory, may need copies of theirs beside it. */
 WEFT_API size_t weft_program_workspace_size(const weft_program *p);
 /* Runs with inputs[i] for input i and outs[j] for root j. ws NULL: one that the context recycles.
  * With a workspace that has run these shapes before, nothing is allocated. Extents may differ from
@@ -800,7 +802,7 @@ WEFT_API weft_status weft_run(const weft_program *p, weft_workspace *ws, const w
 
 /* Memory for intermediates, kept between runs. */
 WEFT_API weft_status weft_workspace_new(weft_ctx *ctx, weft_workspace **out);
-/* Makes sure that a run that needs up to bytes will not allocate. */
+/* Makes sure that a run whose program promised up to so many bytes will not allocate. */
 WEFT_API weft_status weft_workspace_reserve(weft_workspace *ws, size_t bytes);
 WEFT_API size_t weft_workspace_bytes(const weft_workspace *ws); /* held now */
 WEFT_API void weft_workspace_free(weft_workspace *ws);

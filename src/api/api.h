@@ -36,9 +36,12 @@ struct weft_workspace {
     weft_ctx *ctx;
     struct rt_workspace *rt;
     struct weft_workspace *next;
-    // arrays of pointers and constants for one run, kept between runs
-    struct base_vec pointers;
+    // pointers and constants of one run, kept between runs: here, or where they are more in memory of their own
+    uint64_t few[64];
+    uint64_t *many;
+    size_t nmany; // entries
 };
+size_t eval_room_bytes(int nleaf, int nout, int nconst); // of `many`
 weft_workspace *ctx_borrow(weft_ctx *ctx); // NULL: no memory
 void ctx_return(weft_ctx *ctx, weft_workspace *ws);
 void ctx_log(weft_ctx *ctx, weft_log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);

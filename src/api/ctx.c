@@ -102,7 +102,7 @@ weft_status weft_ctx_new(weft_ctx **out, const weft_ctx_opts *opts) {
 
 static void free_workspace(weft_workspace *ws) {
     rt_workspace_free(ws->rt);
-    vec_free(&ws->pointers);
+    base_put(&ws->ctx->env.alloc, ws->many, ws->nmany * sizeof *ws->many);
     base_put(&ws->ctx->env.alloc, ws, sizeof *ws);
 }
 
@@ -157,7 +157,6 @@ static weft_workspace *make_workspace(weft_ctx *ctx) {
     weft_workspace *ws = base_get_zero(&ctx->env.alloc, sizeof *ws);
     if (!ws) return NULL;
     ws->ctx = ctx;
-    vec_init(&ws->pointers, &ctx->env.alloc);
     ws->rt = rt_workspace_new(&ctx->env.alloc);
     if (ws->rt) return ws;
     base_put(&ctx->env.alloc, ws, sizeof *ws);
@@ -190,9 +189,11 @@ weft_status weft_workspace_new(weft_ctx *ctx, weft_workspace **out) {
     return *out ? WEFT_OK : WEFT_ENOMEM;
 }
 weft_status weft_workspace_reserve(weft_workspace *ws, size_t bytes) {
-    return ws ? rt_workspace_reserve(ws->rt, bytes) : WEFT_EINVAL;
+    return ws ? rt_workspace_hold(ws->rt, bytes) : WEFT_EINVAL;
 }
-size_t weft_workspace_bytes(const weft_workspace *ws) { return ws ? rt_workspace_bytes(ws->rt) : 0; }
+size_t weft_workspace_bytes(const weft_workspace *ws) {
+    return ws ? rt_workspace_held(ws->rt) + ws->nmany * sizeof *ws->many : 0;
+}
 void weft_workspace_free(weft_workspace *ws) {
     if (ws) free_workspace(ws);
 }

@@ -39,13 +39,21 @@ weft_status eval_check_out(const struct ir_graph *g, ir_ref r, const weft_array 
 }
 
 // Borrowed room for one run: pointers of leaves and outputs, then constants.
+size_t eval_room_bytes(int nleaf, int nout, int nconst) {
+    const size_t want = (size_t)nleaf + (size_t)nout + (size_t)nconst;
+    return want > COUNT_OF(((weft_workspace *)0)->few) ? want * sizeof(uint64_t) : 0;
+}
+
 weft_status eval_room(weft_workspace *ws, int nleaf, int nout, int nconst, struct rt_bind *b) {
-    size_t want = sizeof(void *) * (size_t)(nleaf + nout) + sizeof(uint64_t) * (size_t)nconst;
-    if (ws->pointers.size < want) {
-        vec_clear(&ws->pointers);
-        if (!vec_push(&ws->pointers, NULL, want)) return WEFT_ENOMEM;
+    const size_t want = (size_t)nleaf + (size_t)nout + (size_t)nconst;
+    if (want > COUNT_OF(ws->few) && want > ws->nmany) {
+        base_put(&ws->ctx->env.alloc, ws->many, ws->nmany * sizeof *ws->many);
+        ws->nmany = 0;
+        ws->many = base_get(&ws->ctx->env.alloc, want * sizeof *ws->many);
+        if (!ws->many) return WEFT_ENOMEM;
+        ws->nmany = want;
     }
-    void **leaf = (void **)(void *)ws->pointers.data;
+    void **leaf = (void **)(void *)(want > COUNT_OF(ws->few) ? ws->many : ws->few);
     b->leaf = leaf;
     b->out = leaf + nleaf;
     b->constant = (const uint64_t *)(void *)(leaf + nleaf + nout);

@@ -246,7 +246,10 @@ void weft_program_free(weft_program *p) {
 int weft_program_inputs(const weft_program *p) { return p ? p->nin : 0; }
 int weft_program_outputs(const weft_program *p) { return p ? p->nout : 0; }
 size_t weft_program_workspace_size(const weft_program *p) {
-    return p ? (size_t)rt_program_bytes(p->first->rt, &p->ctx->env) : 0;
+    if (!p) return 0;
+    const struct variant *v = p->first;
+    return rt_workspace_cost((size_t)rt_program_bytes(v->rt, &p->ctx->env)) +
+           eval_room_bytes(v->rt->nleaf, v->nreal, 0);
 }
 
 // ---- run ------------------------------------------------------------------------------------------------

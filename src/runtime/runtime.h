@@ -50,6 +50,11 @@ struct rt_workspace;
 struct rt_workspace *rt_workspace_new(const struct base_alloc *a);
 weft_status rt_workspace_reserve(struct rt_workspace *w, size_t bytes);
 size_t rt_workspace_bytes(const struct rt_workspace *w);
+// What the allocator is asked for when so many bytes are reserved: alignment costs up to 2 MiB. The other way:
+// reserves what costs at most `cost`. And what the workspace holds now, counted like this.
+size_t rt_workspace_cost(size_t bytes);
+weft_status rt_workspace_hold(struct rt_workspace *w, size_t cost);
+size_t rt_workspace_held(const struct rt_workspace *w);
 void rt_workspace_free(struct rt_workspace *w);
 
 // ---- programs ---------------------------------------------------------------------------------

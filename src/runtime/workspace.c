@@ -31,13 +31,30 @@ static void drop(struct rt_workspace *w) {
     w->raw_size = w->size = 0;
 }
 
+static size_t whole_lines(size_t bytes) {
+    return (bytes + 63) & ~(size_t)63;
+}
+static size_t align_of(size_t lines) {
+    return lines >= LARGE ? HUGE : 64;
+}
+
+size_t rt_workspace_cost(size_t bytes) {
+    const size_t lines = whole_lines(bytes);
+    return lines ? lines + align_of(lines) - 1 : 0;
+}
+
+weft_status rt_workspace_hold(struct rt_workspace *w, size_t cost) {
+    if (cost <= w->raw_size) return WEFT_OK;
+    if (cost >= LARGE + HUGE - 1) return rt_workspace_reserve(w, cost - (HUGE - 1));
+    return rt_workspace_reserve(w, MIN_OF(cost - MIN_OF(cost, 63), LARGE - 64));
+}
+
 weft_status rt_workspace_reserve(struct rt_workspace *w, size_t bytes) {
     if (bytes <= w->size) return WEFT_OK;
     if (bytes > (size_t)INT64_MAX) return WEFT_ENOMEM;
-    const size_t align = bytes >= LARGE ? HUGE : 64;
-    bytes = (bytes + 63) & ~(size_t)63;
+    bytes = whole_lines(bytes);
+    const size_t align = align_of(bytes), raw_size = rt_workspace_cost(bytes);
     drop(w);
-    const size_t raw_size = bytes + align - 1;
     w->raw = base_get(&w->alloc, raw_size);
     if (!w->raw) return WEFT_ENOMEM;
     w->raw_size = raw_size;
@@ -51,6 +68,9 @@ weft_status rt_workspace_reserve(struct rt_workspace *w, size_t bytes) {
 
 size_t rt_workspace_bytes(const struct rt_workspace *w) {
     return w->size;
+}
+size_t rt_workspace_held(const struct rt_workspace *w) {
+    return w->raw_size;
 }
 uint8_t *rt_workspace_data(const struct rt_workspace *w) {
     return w->data;
