@@ -9,49 +9,12 @@
 #include <stdlib.h>
 
 #include "guard.h"
+#include "mathpick.h"
 #include "mathref.h"
 
 static uint64_t seed(void) {
     const char *s = getenv("WEFT_SEED");
     return s ? strtoull(s, NULL, 0) : 20240229u;
-}
-
-static double unit(uint64_t *state) {
-    return (double)(next_random(state) >> 11) * 0x1p-53;
-}
-
-// One operand: any bits, the range where exponentials live, near 1, near 0, all magnitudes, near 0.
-static double pick(weft_dtype t, uint64_t *state) {
-    const uint64_t kind = next_random(state) % 8, r = next_random(state);
-    const double u = 2.0 * unit(state) - 1.0;
-    double v;
-    float f;
-    if (kind < 2) {
-        const uint32_t low = (uint32_t)r;
-        memcpy(&v, &r, sizeof v);
-        memcpy(&f, &low, sizeof f);
-        return t == WEFT_F64 ? v : (double)f;
-    }
-    if (kind == 2) {
-        v = u * (t == WEFT_F64 ? 750.0 : 110.0);
-    } else if (kind == 3) {
-        v = u * 24.0;
-    } else if (kind == 4) {
-        v = 1.0 + ldexp(u, -(int)(r % 24));
-    } else if (kind == 5) {
-        v = ldexp(1.0 + unit(state), (int)(r % 60) - 40) * (u < 0 ? -1.0 : 1.0);
-    } else {
-        v = ldexp(u, 3 - (int)(r % 16));
-    }
-    return t == WEFT_F64 ? v : (double)(float)v;
-}
-
-// For pow most results are to be ordinary numbers: y is drawn from what x allows.
-static double pick_power(weft_dtype t, double x, uint64_t *state) {
-    const double l = log(fabs(x)), u = 2.0 * unit(state) - 1.0;
-    double y = u * (t == WEFT_F64 ? 750.0 : 110.0) / l;
-    if (next_random(state) % 4 == 0 || !isfinite(y)) y = rint(u * 40.0);
-    return t == WEFT_F64 ? y : (double)(float)y;
 }
 
 static void store(weft_dtype t, void *p, size_t i, double v) {
@@ -88,10 +51,8 @@ struct batch {
 
 static void fill(struct batch *s, const struct kern_row *r, uint64_t *state) {
     for (size_t i = 0; i < BATCH; i++) {
-        double a = pick(r->dtype, state), b = pick(r->dtype, state);
-        if (r->family == KERN_F_pow && i % 4) b = pick_power(r->dtype, a, state);
-        if (r->family == KERN_F_atan2 || r->family == KERN_F_hypot)
-            if (i % 2) b = ldexp(a, (int)(next_random(state) % 9) - 4) * unit(state);
+        double a, b;
+        mathpick(r, i, state, &a, &b);
         store(r->dtype, s->a, i, a);
         store(r->dtype, s->b, i, b);
     }

@@ -8,7 +8,8 @@
 // Chebyshev points, 2^-57). Below zero gamma(x) = -1 / (a gamma(a) sin(pi a) / pi), whose sine is that of
 // a - nint(a). Poles: lgamma inf; tgamma +-inf at +-0, NaN at the negative whole numbers.
 //
-// lgamma has zeros below -2 as well, where its terms cancel: the error there is at most 2^-56 of the larger term.
+// lgamma has zeros below -2 as well, where its terms cancel: the error there is at most 2^-56 of the larger term. The polynomials
+// would add theirs to it, which is relative; below zero the words of Stirling's series are used alone.
 #include "exp.h"
 #include "log.h"
 #include "sinpi.h"
@@ -89,10 +90,11 @@ RECIPE_FN struct stirling stirling_of(vd a) {
     return (struct stirling){l, p};
 }
 
-// z (c0 + c1 z + z^2 q(z)), c0 and c1 in head and tail
-RECIPE_FN struct ddv around(vd z, struct ddv c0, struct ddv c1, vd q) {
-    struct ddv v = fast_sum_d(c1.hi, z * q), w = prod_d(z, v.hi), s, y;
-    w.lo = w.lo + z * (v.lo + c1.lo);
+// z (c0 + c1 z + z^2 (c2 + z q(z))), the first two in head and tail
+RECIPE_FN struct ddv around(vd z, struct ddv c0, struct ddv c1, double c2, vd q) {
+    struct ddv u = fast_sum_d(VD(c2), z * q), p = prod_d(z, u.hi);
+    struct ddv v = fast_sum_d(c1.hi, p.hi), w = prod_d(z, v.hi), s, y;
+    w.lo = w.lo + z * (v.lo + (c1.lo + fma_d(z, u.lo, p.lo)));
     s = sum_d(c0.hi, w.hi);
     y = prod_d(z, s.hi);
     return fast_sum_d(y.hi, fma_d(z, s.lo + (w.lo + c0.lo), y.lo));
@@ -108,18 +110,23 @@ static __attribute__((noinline)) struct ddv near_zero(vd a) {
     struct ddv one = around(
         z, (struct ddv){VD(-0x1.2788cfc6fb619p-1), VD(0x1.6ca667bda9446p-58)},
         (struct ddv){VD(0x1.a51a6625307d3p-1), VD(0x1.1a96c82fbb8ecp-56)},
-        horner(z, near_one, COUNT_OF(near_one)));
+        near_one[0],
+        horner(z, near_one + 1, COUNT_OF(near_one) - 1));
     struct ddv two = around(
         t, (struct ddv){VD(0x1.b0ee6072093cep-2), VD(0x1.6cb02604c9689p-58)},
         (struct ddv){VD(0x1.4a34cc4a60fa6p-2), VD(0x1.183f2baf8d60ap-56)},
-        horner(t, near_two, COUNT_OF(near_two)));
+        near_two[0],
+        horner(t, near_two + 1, COUNT_OF(near_two) - 1));
     return select_dd(a, VD(1.5), one, two);
 }
 
-// TINY <= a <= LGAMMA_MAX
+// TINY <= a <= LGAMMA_MAX; good to 2^-62 of the greater term, and of the result but near its zeros
 RECIPE_FN struct ddv lgamma_dd(vd a) {
     struct stirling s = stirling_of(a);
-    struct ddv l = add_dd(s.log, minus_dd(log_dd(s.p)));
+    return add_dd(s.log, minus_dd(log_dd(s.p)));
+}
+// good to an ulp also there
+RECIPE_FN struct ddv lgamma_at_zeros(vd a, struct ddv l) {
     vd inside = lt_d(a, 0.7, 0.0, lt_d(a, 2.6, 1.0, 0.0));
     if (!any_eq_d(inside, 1.0)) return l;
     return select_dd(VD(0.5), inside, near_zero(a), l);
@@ -146,8 +153,8 @@ static __attribute__((noinline)) vd lgamma_below(vd a, struct ddv l) {
 }
 RECIPE_FN vd lgamma_one(vd x) {
     vd a = abs_d(x), c = lt_d(a, TINY, TINY, lt_d(LGAMMA_MAX, a, 1.0, a));
-    struct ddv l = lgamma_dd(c);
-    vd y = lt_d(LGAMMA_MAX, a, __builtin_inf(), l.hi + l.lo);
+    struct ddv l = lgamma_dd(c), above = lgamma_at_zeros(c, l);
+    vd y = lt_d(LGAMMA_MAX, a, __builtin_inf(), above.hi + above.lo);
     if (any_lt_d(x, 0.0)) y = lt_d(x, 0.0, lgamma_below(c, l), y);
     if (any_lt_d(a, TINY)) y = lt_d(a, TINY, log_of_tiny(a), y);
     return eq_d(x, x, y, x + x);

@@ -4,7 +4,8 @@
 //     x = 2^k m,  0.698 <= m < 1.396,    log x = k log 2 - log c + log(1 + r),   r = m c - 1
 //
 // c, one of 16 by the leading bits of m, is near 1/m and 1 around m = 1, so |r| < 0.0298. It was
-// searched such that -log c is a multiple of 2^-43 (base 2: -42, base 10: -44) to within 2^-64;
+// searched such that -log c is a multiple of 2^-43 to within 2^-70 (base 2: of 2^-42, base 10: of 2^-44,
+// to within 2^-64);
 // with log 2 split the same way, w = k log2_head - log c is exact. m c = p + p' exactly and p - 1
 // is exact, so r + p' is exact. w is 0 or larger than r, hence w + r = hi + lo exactly. log(1+r) =
 // r - r^2/2 + r^3 q(r), q of degree 7 (minimax, error 2^-66). For other bases r is multiplied by
@@ -21,14 +22,14 @@ struct log_table {
 };
 
 static const struct log_table log_natural = {
-    {0x1.66c6245986f0cp0, 0x1.57b88bc07d529p0, 0x1.49e108f313e5ap0, 0x1.3d1c1f48646b1p0,
-     0x1.314abcd14873dp0, 0x1.2652a7dd5d9a4p0, 0x1.1c1d92525bf1dp0, 0x1.12979f88af9fp0,
-     0x1.09afb8414dcb4p0, 0x1p0, 0x1.e6a79c6f798c2p-1, 0x1.cb5d322cf258bp-1, 0x1.b2f96247a21edp-1,
-     0x1.9d0abdc86817ep-1, 0x1.8937586c16e5ap-1, 0x1.77350e5c11877p-1},
-    {-0x1.599d957b9b8p-2, -0x1.2db9623bf9p-2, -0x1.03a23ee83dp-2, -0x1.b66ac14ec3p-3,
-     -0x1.68a26edee8p-3, -0x1.1db223c674p-3, -0x1.aad13cad1ep-4, -0x1.1f2b966acap-4,
-     -0x1.303ea24ebp-5, 0x0p0, 0x1.9fe7d4a1f8p-5, 0x1.bc57337876p-4, 0x1.4de6def12dp-3,
-     0x1.b7dc3002b4p-3, 0x1.0e4cdafbb48p-2, 0x1.3e4e6f9548p-2},
+    {0x1.66c6241deecffp0, 0x1.57b88bc1c46d9p0, 0x1.49e10882086bbp0, 0x1.3d1c1f228cp0,
+     0x1.314abcf326444p0, 0x1.2652a7e724a3fp0, 0x1.1c1d928256ab4p0, 0x1.12979f710ed08p0,
+     0x1.09afb83847915p0, 0x1p0, 0x1.e6a79c64f0091p-1, 0x1.cb5d32084618p-1, 0x1.b2f9624b32559p-1,
+     0x1.9d0abdd9420adp-1, 0x1.8937588d54263p-1, 0x1.77350e4774fe7p-1},
+    {-0x1.599d94d184p-2, -0x1.2db9623fc78p-2, -0x1.03a23d8954p-2, -0x1.b66ac05a58p-3,
+     -0x1.68a26fc218p-3, -0x1.1db2240a7dp-3, -0x1.aad13f60d2p-4, -0x1.1f2b950a56p-4,
+     -0x1.303ea1387p-5, 0x0p0, 0x1.9fe7d55358p-5, 0x1.bc5734bf76p-4, 0x1.4de6dee066p-3,
+     0x1.b7dc2faf26p-3, 0x1.0e4cdaa525p-2, 0x1.3e4e6fcd888p-2},
     0x1.62e42fefa38p-1,
     0x1.ef35793c7673p-45,
     1.0,
@@ -89,7 +90,7 @@ RECIPE_FN struct log_parts log_split1p(vd x, vd xl, const struct log_table *t) {
     return (struct log_parts){w, k, r.hi, r.lo};
 }
 
-// (log(1+r) - r + r^2/2) / r^3
+// (log(1 + r) - r + r^2/2) / r^3
 RECIPE_FN vd log_q(vd r) {
     vd q = fma_d(r, -0x1.9a5b16a9d0481p-4, 0x1.c7c5b84d0c0d7p-4);
     q = fma_d(r, q, -0x1.ffffdabe5be4ap-4);
@@ -100,23 +101,23 @@ RECIPE_FN vd log_q(vd r) {
     return fma_d(r, q, 0x1.555555555554dp-2);
 }
 
-// (log(1 + r + rl) - r - rl) / r
-RECIPE_FN vd log_rest(struct log_parts a) {
-    return fma_d(a.r, fma_d(a.r, log_q(a.r), -0.5), -a.rl);
+// log(1 + r + rl) - r - rl, added to lo. What is rounded before the last sum is small: r/2 + rl and r^2 (r q + rl).
+RECIPE_FN vd log_tail(struct log_parts a, vd lo) {
+    vd t = fma_d(a.r * a.r, fma_d(a.r, log_q(a.r), a.rl), lo);
+    return fma_d(a.r, fma_d(a.r, -0.5, -a.rl), t);
 }
 
 // The sum of the parts as head and tail, natural logarithm
 RECIPE_FN struct ddv log_join(struct log_parts a) {
     struct ddv s = fast_sum_d(a.w, a.r);
     vd lo = fma_d(a.k, log_natural.two_tail, s.lo + a.rl);
-    return (struct ddv){s.hi, fma_d(a.r, log_rest(a), lo)};
+    return (struct ddv){s.hi, log_tail(a, lo)};
 }
 // and in another base
 RECIPE_FN struct ddv log_join_base(struct log_parts a, const struct log_table *t) {
     struct ddv p = prod_d(a.r, VD(t->inv)), s = fast_sum_d(a.w, p.hi);
     vd lo = fma_d(a.k, t->two_tail, s.lo + fma_d(a.r, t->inv_tail, p.lo));
-    vd y = fma_d(a.r, log_rest(a), a.rl);
-    return (struct ddv){s.hi, fma_d(y, t->inv, lo)};
+    return (struct ddv){s.hi, fma_d(log_tail(a, a.rl), t->inv, lo)};
 }
 
 // log(1 + x + xl), |xl| at most about an ulp of x; -1 < x < 2^1000

@@ -43,7 +43,11 @@
 .endm
 // r + x in another base, added to w
 .macro log_sum_base inv, inv_tail
+    vmul d, r, r
     vfma q, q, r, x
+    vfms u, r, Q2, x
+    vfma x, d, q, x
+    vfma q, r, u, x
     vmul d, r, inv
     vfms u, r, inv, d
     vfma u, r, inv_tail, u
