@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // log, log2, log10 and log1p, f64, by the core of log.h.
 //
-// Largest errors seen, in ULP: log 0.519 at 0x1.068b718b6241fp+0, log2 0.539 at 0x1.056265f38f9f5p+0, log10
-// 0.520 at 0x1.0588db4c7ac4dp+0, log1p 0.516 at 0x1.8321f68186ceep-6.
+// Largest errors found, in ULP: log 0.5169 at 0x1.05df86ba94056p+0, log2 0.5510 at 0x1.0565edb629074p+0, log10
+// 0.5207 at 0x1.067795f01f8p+0, log1p 0.5157 at 0x1.5ffa591b741dfp-6.
 // Specials: log of +-0 is -inf, of a negative number NaN, of +inf +inf; log2 of a power of two is
 // exact. Zeros, negative and subnormal numbers leave the main line for a vector that holds one; a
 // subnormal is scaled by 2^54. log1p(+-0) = +-0, log1p(-1) = -inf.
