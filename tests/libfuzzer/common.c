@@ -30,3 +30,6 @@ weft_ctx *open_context(const struct options *o, weft_backend backend) {
                                         .ignore_env = true});
     return ctx;
 }
+weft_ctx *open_bare_context(const struct options *o, weft_backend backend) {
+    return open_context(o, backend);
+}
