@@ -118,6 +118,7 @@ struct seg {
     const struct seg_section *section;
     const struct seg_op *op;
     const struct nest_operand *operand; // dtype, cls, out and late matter to code; nothing else does
+    const uint32_t *node; // of each instruction, for dumps, or NULL: no part of what the body means
 };
 
 // ---- one tile of work, the only interface between the runtime and code of either tier --------------------

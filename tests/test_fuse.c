@@ -462,6 +462,8 @@ Test(fuse, json) {
         "{\"passes\":1,\"bytes_read\":1600,\"bytes_written\":160,\"workspace_bytes\":0,\"steps\":["
         "{\"kind\":\"outer\",\"space\":[10,20],\"reads\":[\"leaf0 f64 unit\"],\"writes\":[\"out0 "
         "f64 unit\"],"
-        "\"ops\":2,\"bytes_read\":1600,\"bytes_written\":160,\"why\":\"root\"}]}\n");
+        "\"ops\":2,\"bytes_read\":1600,\"bytes_written\":160,\"why\":\"root\",\"makes\":["
+                     "{\"op\":\"sum\",\"type\":\"f64[20]\",\"why\":\"root\","
+                     "\"because\":\"It is a result: the caller wants it in memory.\"}]}],\"temporaries\":[]}\n");
     vec_free(&v);
 }

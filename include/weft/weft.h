@@ -852,5 +852,6 @@ WEFT_API const weft_env_info *weft_env_at(int i);
 #include "exchange.h"
 #include "cache.h"
 #include "types.h"
+#include "report.h"
 #endif
 #endif

@@ -148,6 +148,11 @@ struct shortcut *shortcut_find(weft_graph *g, const struct plan_request *q);
 void shortcut_add(weft_graph *g, const struct plan_request *q, struct plan_entry *e);
 void shortcut_free(weft_graph *g);
 
+// ---- looking inside (look.c)
+// LLVM IR or assembly of a plan, values named after the nodes of the request's dump.
+weft_status look_code(weft_ctx *ctx, const struct plan_request *q, const struct fuse_plan *plan, weft_dump_kind kind,
+                      weft_isa isa, struct base_vec *out, struct base_err *err);
+
 // ---- evaluation (eval.c) ----------------------------------------------------------------------------------
 // Shape, dtype and form of an output for root r; sentence in err.
 weft_status eval_check_out(const struct ir_graph *g, ir_ref r, const weft_array *out, int i,

@@ -3,19 +3,9 @@
 // dense outputs; runs nothing.
 #include <errno.h>
 
-#include "api.h"
+#include "look.h"
 
-struct look {
-    weft_graph *g;
-    ir_ref *roots;
-    struct pairs real;
-    weft_array *arrays; // of inputs, and their strides
-    const int64_t **strides;
-    struct fuse_plan *plan;
-    struct base_vec text;
-};
-
-static weft_status begin(int n, weft_expr *const *x, struct look *l) {
+weft_status look_begin(int n, weft_expr *const *x, struct look *l) {
     *l = (struct look){0};
     if (n < 1 || !x) return WEFT_EINVAL;
     for (int i = 0; i < n; i++)
@@ -42,8 +32,7 @@ static weft_status begin(int n, weft_expr *const *x, struct look *l) {
     return fuse_plan_make(l->g->ir, l->real.request.n, l->real.request.roots, &fo, a, &l->g->run, &l->plan);
 }
 
-// Hands the text over, or the failure.
-static weft_status finish(int n, struct look *l, weft_status st, char **text) {
+weft_status look_end(int n, struct look *l, weft_status st, char **text) {
     if (!l->g) return st;
     const struct base_alloc *a = &l->g->ctx->env.alloc;
     fuse_plan_free(l->plan);
@@ -52,8 +41,8 @@ static weft_status finish(int n, struct look *l, weft_status st, char **text) {
     base_put(a, l->strides, (inputs + 1) * sizeof *l->strides);
     pairs_free(a, &l->real);
     base_put(a, l->roots, sizeof *l->roots * (size_t)n);
-    if (!st && (l->text.failed || !l->text.data)) st = WEFT_ENOMEM;
-    if (!st) {
+    if (!st && text && (l->text.failed || !l->text.data)) st = WEFT_ENOMEM;
+    if (!st && text) {
         *text = base_get(a, l->text.size + 1);
         if (*text)
             memcpy(*text, l->text.data, l->text.size + 1);
@@ -64,12 +53,24 @@ static weft_status finish(int n, struct look *l, weft_status st, char **text) {
     return st ? err_set(&l->g->run, st, "dump: %s", weft_status_text(st)) : WEFT_OK;
 }
 
+weft_status look_code(weft_ctx *ctx, const struct plan_request *q, const struct fuse_plan *plan, weft_dump_kind kind,
+                      weft_isa isa, struct base_vec *out, struct base_err *err) {
+    const struct base_alloc *a = &ctx->env.alloc;
+    const size_t bytes = ir_count(q->g) * sizeof(uint32_t);
+    uint32_t *number = base_get(a, bytes);
+    if (!number) return err_set(err, WEFT_ENOMEM, "no memory for the dump");
+    weft_status st = ir_numbers(q->g, q->n, q->roots, number);
+    if (!st) st = jit_dump(ctx->jit, plan, number, kind, isa, out, err);
+    base_put(a, number, bytes);
+    return st;
+}
+
 weft_status weft_dump(int n, weft_expr *const *roots, weft_dump_kind kind, weft_isa isa, char **text) {
     struct look l;
     int saved = errno;
     if (!text || (unsigned)kind > WEFT_DUMP_ASM || (unsigned)isa > WEFT_ISA_NEON) return WEFT_EINVAL;
     *text = NULL;
-    weft_status st = begin(n, roots, &l);
+    weft_status st = look_begin(n, roots, &l);
     if (!st) {
         vec_printf(&l.text, "%s", "");
         switch (kind) {
@@ -77,10 +78,12 @@ weft_status weft_dump(int n, weft_expr *const *roots, weft_dump_kind kind, weft_
         case WEFT_DUMP_DOT: ir_dot_dump(l.g->ir, n, l.roots, &l.text); break;
         case WEFT_DUMP_PLAN: fuse_plan_dump(l.g->ir, l.plan, &l.text); break;
         case WEFT_DUMP_LLVM:
-        case WEFT_DUMP_ASM: st = jit_dump(l.g->ctx->jit, l.plan, kind, isa, &l.text, &l.g->run); break;
+        case WEFT_DUMP_ASM:
+            st = look_code(l.g->ctx, &l.real.request, l.plan, kind, isa, &l.text, &l.g->run);
+            break;
         }
     }
-    st = finish(n, &l, st, text);
+    st = look_end(n, &l, st, text);
     errno = saved;
     return st;
 }
@@ -90,9 +93,9 @@ weft_status weft_explain(int n, weft_expr *const *roots, char **json) {
     int saved = errno;
     if (!json) return WEFT_EINVAL;
     *json = NULL;
-    weft_status st = begin(n, roots, &l);
+    weft_status st = look_begin(n, roots, &l);
     if (!st) fuse_plan_json(l.g->ir, l.plan, &l.text);
-    st = finish(n, &l, st, json);
+    st = look_end(n, &l, st, json);
     errno = saved;
     return st;
 }

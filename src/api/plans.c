@@ -98,8 +98,7 @@ static void dump_new(weft_ctx *ctx, const struct plan_request *q, const struct f
     if (ctx->dump & 1u << WEFT_DUMP_DOT) ir_dot_dump(q->g, q->n, q->roots, &text);
     if (ctx->dump & 1u << WEFT_DUMP_PLAN) fuse_plan_dump(q->g, plan, &text);
     for (unsigned kind = WEFT_DUMP_LLVM; kind <= WEFT_DUMP_ASM; kind++)
-        if (ctx->dump & 1u << kind)
-            jit_dump(ctx->jit, plan, (weft_dump_kind)kind, WEFT_ISA_BEST, &text, NULL);
+        if (ctx->dump & 1u << kind) look_code(ctx, q, plan, (weft_dump_kind)kind, WEFT_ISA_BEST, &text, NULL);
     if (text.data && !text.failed) log_lines(ctx, (char *)text.data);
     vec_free(&text);
 }

@@ -269,5 +269,7 @@ bool parse_call(struct parser *p, const struct callee *who, struct value *out) {
         c.kw[K_DTYPE] = (struct value){.kind = V_DTYPE, .at = who->at, .dtype = t};
     }
     out->at = who->self ? who->self->at : who->at;
-    return call_run(p, &c, out);
+    if (!call_run(p, &c, out)) return false;
+    parse_trace(p, who->name, who->len, c.arg, c.n, out);
+    return true;
 }

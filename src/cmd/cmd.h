@@ -57,6 +57,8 @@ struct input {
     enum input_kind kind;
     struct npy data; // ARRAY
     bool shape_only; // ARRAY without memory: explain looks at the form only
+    int number;      // then, once used: its number as an input of the graph
+    char how[32];    // and how it would have been generated
     int64_t i;
     uint64_t u;
     double f;
@@ -76,15 +78,29 @@ void inputs_free(struct inputs *in);
 struct cmd_names {
     struct inputs *inputs;
     bool assume, shapes; // unknown names are f64[1000]; leaves without memory
+    int nleaf;           // inputs of the graph so far
 };
 names_fn cmd_find;
 names_list_fn cmd_list;
+// What was written, call by call, before the library folded and shared anything (trace.c).
+struct trace_node {
+    char label[48], type[64];
+    int nin, in[8]; // indices
+    bool leaf;
+};
+struct trace {
+    struct trace_node *at;
+    int n, cap, nroot, root[16];
+};
+trace_fn trace_built; // trace_ud: struct trace
+void trace_free(struct trace *t);
 // parse_program, with what is wrong on stderr and a caret under the place
 bool cmd_parse(struct parser *p, struct results *out);
 // how: "", "iota" or a number
 bool gen_fill(weft_array *a, const char *name, const char *how);
 
 // ---- output and verbs -------------------------------------------------------------------------
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 void print_array(FILE *f, const weft_array *a);
 void print_raw(FILE *f, const weft_array *a);
 
@@ -111,6 +127,8 @@ struct options {
     const char **out; // -o, in order
     int nout;
     bool raw, json, unfused, env, profile;
+    const char *html;  // explain: write the page there
+    int color;         // enum color
     int threads, rounds;
     weft_backend backend;
     weft_isa isa;

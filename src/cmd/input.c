@@ -101,6 +101,7 @@ static bool read_generated(struct input *x, const char *arg, const char *s, bool
     int64_t count = weft_array_count(&x->data.array);
     x->shape_only = shapes;
     if (count < 0) return cmd_fail("%s: the shape is too large", arg), false;
+    snprintf(x->how, sizeof x->how, "%s", how);
     if (shapes) return true;
     x->data.bytes = (size_t)count * weft_dtype_size(t);
     x->data.memory = aligned_alloc(64, (x->data.bytes + 64) & ~(size_t)63);

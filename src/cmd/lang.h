@@ -65,6 +65,7 @@ enum value_kind { V_EXPR, V_INT, V_FLOAT, V_IMAGINARY, V_BOOL, V_NONE, V_DTYPE, 
 struct value {
     enum value_kind kind;
     size_t at;     // where it begins in the text
+    int node;      // what the trace made of it; 0: nothing
     bool negative; // INT
     union {
         weft_expr *expr;
@@ -100,12 +101,18 @@ struct names {
     names_list_fn *list;
     void *ud;
 };
+// Hears of every value that is built: by what (len characters of label, as written), and from which values. What it
+// returns, more than 0, becomes the value's node. label NULL: out is a result. In a parser NULL: nobody listens.
+typedef int trace_fn(struct parser *p, const char *label, size_t len, const struct value *from, int n,
+                     const struct value *out);
 struct parser {
     const char *text;
     size_t at;
     struct token tok;
     weft_graph *graph;
     struct names names;
+    trace_fn *trace;
+    void *trace_ud;
     bool failed;
     size_t fail_at; // the first error: its place in the text, and the sentence
     char fail[700];
@@ -124,6 +131,10 @@ void parser_free(struct parser *p);
 
 // Keeps the first sentence and its place; false.
 bool parse_fail(struct parser *p, size_t at, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static inline void parse_trace(struct parser *p, const char *label, size_t len, const struct value *from, int n,
+                               struct value *out) {
+    if (p->trace) out->node = p->trace(p, label, len, from, n, out);
+}
 bool parse_expr(struct parser *p, int least, struct value *out);
 bool next_token(struct parser *p);
 bool expect(struct parser *p, enum token_kind k, const char *what);

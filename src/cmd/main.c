@@ -32,6 +32,9 @@ static const char usage[] =
     "      --unfused         eval: every operation its own pass\n"
     "      --profile         eval: time, bytes and tier of every step, on stderr\n"
     "      --ir, --plan, --llvm, --asm, --dot   explain: only these\n"
+    "      --html FILE       explain: a page with pictures, times measured here, and the code (- is the\n"
+    "                        standard output)\n"
+    "      --color WHEN      explain: auto (on a terminal, unless NO_COLOR is set), always or never\n"
     "      --rounds N        bench: rounds of measurement (default 9)\n"
     "  -h, --help            this text; --version: the version\n";
 
@@ -95,6 +98,8 @@ enum {
     OPT_ROUNDS,
     OPT_ENV,
     OPT_PROFILE,
+    OPT_HTML,
+    OPT_COLOR,
     OPT_VERSION,
     OPT_SHOW = 512
 };
@@ -108,6 +113,8 @@ static const struct option long_options[] = {{"out", required_argument, NULL, 'o
                                              {"rounds", required_argument, NULL, OPT_ROUNDS},
                                              {"env", no_argument, NULL, OPT_ENV},
                                              {"profile", no_argument, NULL, OPT_PROFILE},
+                                             {"html", required_argument, NULL, OPT_HTML},
+                                             {"color", required_argument, NULL, OPT_COLOR},
                                              {"help", no_argument, NULL, 'h'},
                                              {"version", no_argument, NULL, OPT_VERSION},
                                              {"ir", no_argument, NULL, OPT_SHOW + WEFT_DUMP_IR},
@@ -142,6 +149,7 @@ static bool read_word(const char *what, const char *s, const char *const *words,
 
 static bool read_option(struct options *o, int c) {
     static const char *const backends[] = {"auto", "interp", "jit"};
+    static const char *const colors[] = {"auto", "always", "never"}; // enum color
     static const char *const isas[] = {"best", "scalar", "avx2", "avx512", "neon"};
     int i = 0;
     switch (c) {
@@ -151,6 +159,8 @@ static bool read_option(struct options *o, int c) {
     case OPT_UNFUSED: o->unfused = true; return true;
     case OPT_ENV: o->env = true; return true;
     case OPT_PROFILE: o->profile = true; return true;
+    case OPT_HTML: o->html = optarg; return true;
+    case OPT_COLOR: return read_word("--color", optarg, colors, COUNT_OF(colors), &o->color);
     case OPT_THREADS: return read_count("--threads", optarg, &o->threads);
     case OPT_ROUNDS: return read_count("--rounds", optarg, &o->rounds);
     case OPT_BACKEND:

@@ -26,7 +26,11 @@ int cmd_find(struct parser *p, const struct token *t, bool last, struct value *o
     struct input *in = last ? NULL : input_find(n->inputs, s, t->len);
     if (last && n->assume) in = input_assume(n->inputs, s, t->len, n->shapes);
     if (!in) return 0;
-    return value_built(p, t->at, leaf_of(p, in), out) ? 1 : -1;
+    in->used = true;
+    if (in->shape_only) in->number = n->nleaf++;
+    if (!value_built(p, t->at, leaf_of(p, in), out)) return -1;
+    parse_trace(p, in->name, strlen(in->name), NULL, 0, out);
+    return 1;
 }
 
 void cmd_list(struct parser *p, char *buf, size_t size) {

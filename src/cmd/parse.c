@@ -235,14 +235,17 @@ static bool negate(struct parser *p, size_t at, struct value *v) {
     } else if (v->kind == V_INT && v->u <= (uint64_t)1 << 63) {
         v->negative = !v->negative && v->u;
     } else {
+        const struct value from = *v;
         weft_expr *x = value_expr(p, v);
-        return x && value_built(p, at, weft_neg(x), v);
+        if (!x || !value_built(p, at, weft_neg(x), v)) return false;
+        parse_trace(p, "-", 1, &from, 1, v);
     }
     return true;
 }
 
 static bool parse_prefix(struct parser *p, struct value *out) {
     struct token t = p->tok;
+    struct value from;
     weft_expr *x;
     switch (t.kind) {
     case T_INT:
@@ -256,8 +259,11 @@ static bool parse_prefix(struct parser *p, struct value *out) {
     case T_SUB: return next_token(p) && parse_expr(p, BIND_UNARY, out) && negate(p, t.at, out);
     case T_NOT:
         if (!next_token(p) || !parse_expr(p, BIND_UNARY, out)) return false;
+        from = *out;
         x = value_expr(p, out);
-        return x && value_built(p, t.at, weft_bitwise_not(x), out);
+        if (!x || !value_built(p, t.at, weft_bitwise_not(x), out)) return false;
+        parse_trace(p, "~", 1, &from, 1, out);
+        return true;
     default: return unexpected(p, "a value");
     }
 }
@@ -270,8 +276,11 @@ static bool parse_attribute(struct parser *p, struct value *out) {
     const char *s = p->text + t.at;
     if (!next_token(p)) return false;
     if (t.len == 1 && *s == 'T') {
+        const struct value from = *out;
         weft_expr *x = value_expr(p, out);
-        return x && value_built(p, t.at, weft_transpose(x, NULL), out);
+        if (!x || !value_built(p, t.at, weft_transpose(x, NULL), out)) return false;
+        parse_trace(p, ".T", 2, &from, 1, out);
+        return true;
     }
     if (p->tok.kind != T_LPAR)
         return parse_fail(p, t.at, "no attribute '%.*s'; there is .T, and methods such as .sum()",
@@ -282,9 +291,12 @@ static bool parse_attribute(struct parser *p, struct value *out) {
 
 static bool parse_postfix(struct parser *p, struct value *out) {
     while (p->tok.kind == T_DOT || p->tok.kind == T_LBRACKET) {
-        bool ok = p->tok.kind == T_DOT ? parse_attribute(p, out)
-                                       : next_token(p) && parse_subscript(p, out);
+        const struct value from = *out;
+        const size_t at = p->tok.at;
+        const bool dot = p->tok.kind == T_DOT;
+        bool ok = dot ? parse_attribute(p, out) : next_token(p) && parse_subscript(p, out);
         if (!ok) return false;
+        if (!dot) parse_trace(p, p->text + at, p->tok.at - at, &from, 1, out);
     }
     return true;
 }
@@ -297,7 +309,9 @@ static bool parse_infix(struct parser *p, struct value *out) {
     int least = op.kind == T_POW ? BIND_UNARY : in->bind + 1;
     if (!next_token(p) || !parse_expr(p, least, &right)) return false;
     weft_expr *a = value_expr(p, out), *b = a ? value_expr(p, &right) : NULL;
+    const struct value from[2] = {*out, right};
     if (!b || !value_built(p, op.at, in->build(a, b), out)) return false;
+    parse_trace(p, p->text + op.at, op.len, from, 2, out);
     if (in->bind == BIND_COMPARE && p->tok.kind >= T_LT && p->tok.kind <= T_NE)
         return parse_fail(p, p->tok.at,
                           "comparisons of arrays do not chain; write (a < b) & (b < c)");
@@ -331,6 +345,7 @@ static bool add_result(struct parser *p, const struct value *v, struct results *
     if (!grown) return parse_fail(p, v->at, "no memory");
     out->at = grown;
     out->at[out->n++] = x;
+    if (p->trace) p->trace(p, NULL, 0, NULL, 0, v);
     return true;
 }
 

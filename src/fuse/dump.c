@@ -125,6 +125,7 @@ static void put_step(const struct ir_graph *g, struct base_vec *o, const struct 
         char type[256];
         ir_type_text(g, s->made[i], type, sizeof type);
         vec_printf(o, "%s%s %s", i ? ", " : "", ir_ops[ir_at(g, s->made[i])->op].name, type);
+        if (strcmp(s->made_why[i], s->why)) vec_printf(o, " (%s)", s->made_why[i]);
     }
     vec_printf(o, "; %s\n", s->why);
     if (s->kind == FUSE_MATMUL) {
@@ -143,6 +144,27 @@ static void put_step(const struct ir_graph *g, struct base_vec *o, const struct 
     }
     for (int i = 0; i < s->seg.nsection; i++)
         put_section(o, &s->seg, &s->seg.section[i]);
+}
+
+void fuse_space_text(const struct fuse_step *s, struct base_vec *o) {
+    const struct nest *n = &s->nest;
+    const struct fuse_matmul *m = &s->matmul;
+    if (s->kind == FUSE_MATMUL) {
+        put_list(o, m->batch, m->nbatch, " x ");
+        vec_printf(o, "%s(%" PRId64 " x %" PRId64 ") @ (%" PRId64 " x %" PRId64 ")", m->nbatch ? " times " : "", m->m,
+                   m->k, m->k, m->n);
+    } else if (s->kind == FUSE_CALL) {
+        const struct nest_array *a = &s->call.array[0];
+        put_list(o, a->dim, a->rank, " x ");
+        vec_printf(o, a->rank ? " elements" : "one element");
+    } else {
+        put_list(o, n->dim, n->nouter, " x ");
+        if (n->nouter) vec_printf(o, " outer, ");
+        put_list(o, n->dim + n->nouter, n->nrow, " x ");
+        vec_printf(o, " rows, ");
+        put_list(o, n->dim + n->nouter + n->nrow, n->ncol, " x ");
+        vec_printf(o, " columns");
+    }
 }
 
 void fuse_plan_dump(const struct ir_graph *g, const struct fuse_plan *p, struct base_vec *o) {
@@ -192,7 +214,16 @@ static void json_operands(struct base_vec *o, const struct fuse_step *s, bool ou
     }
 }
 
-static void json_step(struct base_vec *o, const struct fuse_step *s) {
+static void json_made(const struct ir_graph *g, struct base_vec *o, const struct fuse_step *s) {
+    for (int i = 0; i < s->nmade; i++) {
+        char type[256];
+        ir_type_text(g, s->made[i], type, sizeof type);
+        vec_printf(o, "%s{\"op\":\"%s\",\"type\":\"%s\",\"why\":\"%s\",\"because\":\"%s\"}", i ? "," : "",
+                   ir_ops[ir_at(g, s->made[i])->op].name, type, s->made_why[i], fuse_why_text(s->made_why[i]));
+    }
+}
+
+static void json_step(const struct ir_graph *g, struct base_vec *o, const struct fuse_step *s) {
     const struct fuse_matmul *m = &s->matmul;
     bool loop = s->kind == FUSE_LOOP;
     const bool call = s->kind == FUSE_CALL;
@@ -213,19 +244,24 @@ static void json_step(struct base_vec *o, const struct fuse_step *s) {
     vec_printf(o, "],\"writes\":[");
     json_operands(o, s, true);
     vec_printf(
-        o, "],\"ops\":%d,\"bytes_read\":%" PRId64 ",\"bytes_written\":%" PRId64 ",\"why\":\"%s\"}",
+        o, "],\"ops\":%d,\"bytes_read\":%" PRId64 ",\"bytes_written\":%" PRId64 ",\"why\":\"%s\",\"makes\":[",
         count_ops(&s->seg) + !loop, s->bytes_read, s->bytes_written, s->why);
+    json_made(g, o, s);
+    vec_printf(o, "]}");
 }
 
 void fuse_plan_json(const struct ir_graph *g, const struct fuse_plan *p, struct base_vec *o) {
-    (void)g;
     vec_printf(o,
                "{\"passes\":%d,\"bytes_read\":%" PRId64 ",\"bytes_written\":%" PRId64
                ",\"workspace_bytes\":%" PRId64 ",\"steps\":[",
                p->passes, p->bytes_read, p->bytes_written, p->workspace_bytes);
     for (int i = 0; i < p->nstep; i++) {
         if (i) vec_printf(o, ",");
-        json_step(o, &p->step[i]);
+        json_step(g, o, &p->step[i]);
     }
+    vec_printf(o, "],\"temporaries\":[");
+    for (int i = 0; i < p->ntemp; i++)
+        vec_printf(o, "%s{\"bytes\":%" PRId64 ",\"offset\":%" PRId64 ",\"first_step\":%d,\"last_step\":%d}",
+                   i ? "," : "", p->temp[i].bytes, p->temp[i].offset, p->temp[i].first_step, p->temp[i].last_step);
     vec_printf(o, "]}\n");
 }

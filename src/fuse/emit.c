@@ -11,6 +11,7 @@ struct code {
     struct body *b;
     struct base_vec op;      // struct seg_op, in order of the walk
     struct base_vec sec;     // uint8_t, the section of each
+    struct base_vec node;    // ir_ref of each
     struct base_vec operand; // inputs: access * 2 + late; outputs likewise
     struct base_vec out;
     int32_t *at;      // item, section -> instruction, -1
@@ -25,11 +26,12 @@ static int32_t *place_of(struct code *c, int item, int sec) {
     return &c->at[(size_t)item * (size_t)c->b->nsec + (size_t)sec];
 }
 
-static int push_op(struct code *c, struct seg_op op, int sec) {
+static int push_op(struct code *c, struct seg_op op, int sec, ir_ref node) {
     uint8_t s = (uint8_t)sec;
     int index = (int)VEC_LEN(&c->op, struct seg_op);
     vec_push(&c->op, &op, sizeof op);
     vec_push(&c->sec, &s, 1);
+    vec_push(&c->node, &node, sizeof node);
     return index;
 }
 
@@ -56,13 +58,14 @@ static uint16_t operand_of(struct code *c, int access, int sec) {
 
 static void emit_load(struct code *c, uint8_t dtype, uint16_t operand, int item, int sec) {
     struct seg_op op = {.op = SEG_LOAD, .dtype = dtype, .in_type = dtype, .arg = {operand}};
-    *place_of(c, item, sec) = push_op(c, op, sec);
+    *place_of(c, item, sec) = push_op(c, op, sec, c->b->item[item].node);
 }
 
+// The value of the instruction `value` (of a node that it takes its number from).
 static void emit_store(struct code *c, uint8_t dtype, int value, uint16_t operand, int sec) {
     struct seg_op op = {
         .op = SEG_STORE, .dtype = dtype, .in_type = dtype, .arg = {(uint16_t)value, operand}};
-    push_op(c, op, sec);
+    push_op(c, op, sec, VEC_AT(&c->node, ir_ref, value));
 }
 
 static int arg_section(struct code *c, const struct item *it, int k, int sec) {
@@ -82,7 +85,7 @@ static void emit_item(struct code *c, int index, int sec) {
         op.arg[1] =
             (uint16_t)(n->op - IR_R_sum); // the rows of ops.def are in the order of enum kern_red
     }
-    *place_of(c, index, sec) = push_op(c, op, sec);
+    *place_of(c, index, sec) = push_op(c, op, sec, it->node);
 }
 
 // Emits the item if all it needs is there; else returns what is to come first.
@@ -127,7 +130,7 @@ static void walk(struct code *c, struct visit from) {
             vec_push(&stack, &before, sizeof before);
     }
     c->failed |=
-        stack.failed || c->op.failed || c->sec.failed || c->operand.failed || c->out.failed;
+        stack.failed || c->op.failed || c->sec.failed || c->node.failed || c->operand.failed || c->out.failed;
     vec_free(&stack);
 }
 
@@ -183,13 +186,15 @@ static bool lay_out(struct code *c, struct seg *seg) {
     if (n > SEG_MAX_OPS) return false;
     struct seg_op *ops = ARENA_ARRAY(a, struct seg_op, n + 1);
     struct seg_section *sections = ARENA_ARRAY(a, struct seg_section, b->nsec + 1);
+    uint32_t *node = ARENA_ARRAY(a, uint32_t, n + 1);
     c->number = ARENA_ARRAY(&b->w->arena, uint16_t, n + 1);
-    if (!ops || !sections || !c->number) return false;
+    if (!ops || !sections || !node || !c->number) return false;
     for (int s = 0; s < b->nsec; s++) {
         int begin = nop;
         for (int i = 0; i < n; i++) {
             if (c->sec.data[i] != s) continue;
             c->number[i] = (uint16_t)nop;
+            node[nop] = VEC_AT(&c->node, ir_ref, i);
             ops[nop++] = VEC_AT(&c->op, struct seg_op, i);
         }
         if (is_section(b, s, nop - begin))
@@ -202,6 +207,7 @@ static bool lay_out(struct code *c, struct seg *seg) {
         seg->nreduce += ops[i].op == SEG_REDUCE;
     }
     seg->op = ops;
+    seg->node = node;
     seg->nop = nop;
     seg->section = sections;
     return true;
@@ -296,12 +302,14 @@ bool emit_body(struct body *b, struct fuse_step *s) {
         c.at[i] = -1;
     vec_init(&c.op, b->w->alloc);
     vec_init(&c.sec, b->w->alloc);
+    vec_init(&c.node, b->w->alloc);
     vec_init(&c.operand, b->w->alloc);
     vec_init(&c.out, b->w->alloc);
     walk_stores(&c);
     bool ok = !c.failed && finish(&c, s);
     vec_free(&c.op);
     vec_free(&c.sec);
+    vec_free(&c.node);
     vec_free(&c.operand);
     vec_free(&c.out);
     return ok;

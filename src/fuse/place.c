@@ -246,6 +246,7 @@ void place_stores(struct fuse_work *w, ir_ref n, uint32_t home) {
 
 static void place_in_memory(struct fuse_work *w, ir_ref n, const char *why) {
     uint32_t home = 0;
+    w->why[n] = why;
     for (uint32_t i = w->head[n]; i && !home && !w->opts->unfused; i = value_at(w, i)->next)
         if (can_store(w, n, i)) home = i;
     if (home) {

@@ -94,9 +94,10 @@ static bool start(struct fuse_work *w) {
     w->slot = ARENA_ARRAY(&w->arena, uint32_t, n);
     w->number = ARENA_ARRAY(&w->arena, uint32_t, n);
     w->result = ARENA_ARRAY(&w->arena, uint32_t, n);
+    w->why = ARENA_ARRAY(&w->arena, const char *, n);
     w->cost = ARENA_ARRAY(&w->arena, uint8_t, n);
     w->fanin = ARENA_ARRAY(&w->arena, uint8_t, n);
-    if (!w->head || !w->pins || !w->slot || !w->result || !w->number || !w->cost || !w->fanin) return false;
+    if (!w->head || !w->pins || !w->slot || !w->result || !w->number || !w->why || !w->cost || !w->fanin) return false;
     // number 0 of each means none
     return vec_push(&w->value, none, sizeof(struct fuse_value)) &&
            vec_push(&w->sink, none, sizeof(struct fuse_sink)) &&

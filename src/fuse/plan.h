@@ -31,6 +31,8 @@ struct fuse_step {
     int64_t bytes_read, bytes_written; // of memory operands, each counted once
     const char *why;             // why this step ends here, for the dump ("root", "read by matmul", ...)
     ir_ref *made;                // the nodes it materialises
+    const char **made_why;       // why each goes through memory, in the words of the dump
+    ir_ref whole;                // MATMUL, CALL: the product, the call
     int nmade;
     int level;
 };
@@ -68,6 +70,10 @@ weft_status fuse_plan_make(const struct ir_graph *g, int n, const ir_ref *roots,
                            const struct fuse_opts *opts, const struct base_alloc *alloc,
                            struct base_err *err, struct fuse_plan **out);
 void fuse_plan_free(struct fuse_plan *p);
+// The sentence behind a reason of the dump; "" when it has none.
+const char *fuse_why_text(const char *why);
+// The extents of a step's loops for people.
+void fuse_space_text(const struct fuse_step *s, struct base_vec *out);
 void fuse_plan_dump(const struct ir_graph *g, const struct fuse_plan *p, struct base_vec *out);
 void fuse_plan_json(const struct ir_graph *g, const struct fuse_plan *p, struct base_vec *out);
 bool fuse_plan_check(const struct ir_graph *g, const struct fuse_plan *p, struct base_err *err);

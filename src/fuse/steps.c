@@ -124,6 +124,14 @@ static void count_bytes(struct fuse_step *s) {
     }
 }
 
+// What placed it said so; else it is a result, or goes with its step.
+static const char *why_stored(struct fuse_work *w, const struct fuse_cluster *c, ir_ref n) {
+    if (w->why[n]) return w->why[n];
+    for (uint32_t i = c->sinks; i; i = sink_at(w, i)->next)
+        if (sink_at(w, i)->node == n && sink_at(w, i)->buffer == NEST_OUT) return "root";
+    return c->why;
+}
+
 static bool make_step(struct fuse_work *w, uint32_t cluster, struct fuse_step *s) {
     struct fuse_cluster *c = cluster_at(w, cluster);
     struct base_arena *a = &w->plan->arena;
@@ -138,13 +146,17 @@ static bool make_step(struct fuse_work *w, uint32_t cluster, struct fuse_step *s
     for (uint32_t i = c->sinks; i; i = sink_at(w, i)->next)
         n++;
     s->made = ARENA_ARRAY(a, ir_ref, n + 1);
-    if (!s->made) return false;
+    s->made_why = ARENA_ARRAY(a, const char *, n + 1);
+    if (!s->made || !s->made_why) return false;
     uint32_t also = c->product ? cluster_at(w, c->product)->sinks : 0;
     if (also && sink_at(w, also)->buf != SINK_OPEN) s->made[s->nmade++] = sink_at(w, also)->node;
     for (uint32_t i = c->sinks; i; i = sink_at(w, i)->next)
         if (!s->nmade || s->made[s->nmade - 1] != sink_at(w, i)->node)
             s->made[s->nmade++] = sink_at(w, i)->node;
     s->why = c->why;
+    s->whole = c->product ? cluster_at(w, c->product)->node : c->node;
+    for (int i = 0; i < s->nmade; i++)
+        s->made_why[i] = why_stored(w, c, s->made[i]);
     s->level = c->height;
     count_bytes(s);
     return true;

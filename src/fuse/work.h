@@ -110,6 +110,7 @@ struct fuse_work {
     uint32_t *pins;   // per node: sinks
     uint32_t *slot;   // per node: the sink it is read from
     uint32_t *result; // per call or result: the next result node of the call
+    const char **why; // per node that goes through memory: the reason
     uint32_t *number; // per leaf or constant: its canonical number
     uint8_t *cost;    // per node: light operations to recompute it, saturating
     uint8_t *fanin;   // likewise arrays read; 128 and more: it ends a reduction or a product

@@ -65,6 +65,10 @@ static void dump_attributes(const struct ir_graph *g, ir_ref r, struct base_vec 
     dump_words(out, axes, (int)(a[1] - a[0]));
 }
 
+void ir_attr_dump(const struct ir_graph *g, ir_ref r, struct base_vec *out) {
+    dump_attributes(g, r, out);
+}
+
 static void dump_node(const struct ir_graph *g, ir_ref r, const struct ir_order *o,
                       struct base_vec *out) {
     const struct ir_node *n = ir_at(g, r);

@@ -236,6 +236,10 @@ void ir_slice_resolve(int64_t extent, int64_t start, int64_t stop, int64_t step,
 // src is only read, so that threads may replay one graph at the same time.
 weft_status ir_replay(const struct ir_graph *src, int n, const ir_ref *roots,
                       const int64_t *const *input_dims, struct ir_graph *dst, ir_ref *out);
+// What the dump says of a node behind its operands.
+void ir_attr_dump(const struct ir_graph *g, ir_ref r, struct base_vec *out);
+// number[r], r in 0..ir_count-1: what the dump calls node r (1, 2, ...); 0: no root needs it.
+weft_status ir_numbers(const struct ir_graph *g, int n, const ir_ref *roots, uint32_t *number);
 // Canonical bytes of what the roots need: structure, dtypes, leaf shapes and strides, attributes; not the
 // leaves' addresses and not the constants' values. Two graphs with equal bytes may share a plan; the
 // leaves and constants correspond in the order in which fuse_plan numbers them (order of first use).

@@ -59,6 +59,16 @@ weft_status ir_walk(const struct ir_graph *g, int n, const ir_ref *roots, bool s
     return WEFT_OK;
 }
 
+weft_status ir_numbers(const struct ir_graph *g, int n, const ir_ref *roots, uint32_t *number) {
+    struct ir_order o;
+    TRY(ir_walk(g, n, roots, true, &o));
+    memset(number, 0, ir_count(g) * sizeof *number);
+    for (uint32_t i = 0; i < o.count; i++)
+        number[o.ref[i]] = o.number[o.ref[i]];
+    ir_order_free(g, &o);
+    return WEFT_OK;
+}
+
 void ir_order_free(const struct ir_graph *g, struct ir_order *o) {
     size_t each = sizeof(struct ir_frame) + sizeof *o->ref + sizeof *o->number;
     if (o->block != o->small) base_put(&g->alloc, o->block, o->top * each);

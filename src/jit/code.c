@@ -33,6 +33,7 @@ static unsigned char *copy_body(struct jit *j, const struct seg *s, struct seg *
     memcpy(section, s->section, sizeof *section * (size_t)s->nsection);
     memcpy(op, s->op, sizeof *op * (size_t)s->nop);
     *out = *s;
+    out->node = NULL;
     out->operand = operand;
     out->section = section;
     out->op = op;

@@ -32,13 +32,22 @@ void jit_program_compile(struct jit *j, struct rt_program *p);
 weft_status jit_program_keep(struct jit *j, struct rt_program *p, struct base_err *err);
 void jit_wait(struct jit *j); // until nothing is being compiled
 void jit_stats(struct jit *j, weft_stats *out);
-// LLVM IR or assembly of every loop step of the plan.
-weft_status jit_dump(struct jit *j, const struct fuse_plan *plan, weft_dump_kind kind, weft_isa isa,
-                     struct base_vec *out, struct base_err *err);
+// LLVM IR or assembly of every step of the plan that has a body; number: of each node, for the names of values.
+weft_status jit_dump(struct jit *j, const struct fuse_plan *plan, const uint32_t *number, weft_dump_kind kind,
+                     weft_isa isa, struct base_vec *out, struct base_err *err);
+// Of one such step.
+struct jit_look {
+    weft_dump_kind kind;
+    weft_isa isa;
+    const uint32_t *number;
+};
+weft_status jit_dump_step(struct jit *j, const struct fuse_step *s, const struct jit_look *how, struct base_vec *out,
+                          struct base_err *err);
 
 // The operations of a body, "mul add sqrt" (with any separator); "copy" when there is none. Cut to a few.
 enum { JIT_NAME = 160 };
 void jit_seg_name(const struct seg *s, char separator, char *buf, size_t size);
+void jit_step_name(const struct fuse_step *s, char *buf, size_t size); // the same of a step of any kind
 const char *jit_op_name(const struct seg_op *op);
 
 // ---- the interpreter tier (interp*.c) -------------------------------------------------------------------

@@ -31,3 +31,10 @@ void jit_seg_name(const struct seg *s, char separator, char *buf, size_t size) {
     if (!all) snprintf(buf, size, "copy");
     if (all > n && at < size) snprintf(buf + at, size - at, "%c%d_ops", separator, all);
 }
+
+void jit_step_name(const struct fuse_step *s, char *buf, size_t size) {
+    size_t n = 0;
+    if (s->kind == FUSE_CALL) n = (size_t)snprintf(buf, size, "%s", ir_ops[s->call.op].name);
+    if (s->kind == FUSE_MATMUL) n = (size_t)snprintf(buf, size, s->nest.noperand ? "matmul " : "matmul");
+    if (s->kind == FUSE_LOOP || s->nest.noperand) jit_seg_name(&s->seg, ' ', buf + n, size - n);
+}

@@ -84,13 +84,10 @@ static void make_matmul(const struct fuse_step *f, struct rt_step *t) {
 
 // What a profile says of the step.
 static weft_status name_step(struct rt_program *p, const struct fuse_step *f, struct rt_step *t) {
-    char name[JIT_NAME] = "";
-    size_t n = 0;
+    char name[JIT_NAME];
     t->bytes_read = f->bytes_read;
     t->bytes_written = f->bytes_written;
-    if (f->kind == FUSE_CALL) n = (size_t)snprintf(name, sizeof name, "%s", ir_ops[f->call.op].name);
-    if (f->kind == FUSE_MATMUL) n = (size_t)snprintf(name, sizeof name, f->nest.noperand ? "matmul " : "matmul");
-    if (f->kind == FUSE_LOOP || f->nest.noperand) jit_seg_name(&f->seg, ' ', name + n, sizeof name - n);
+    jit_step_name(f, name, sizeof name);
     t->name = arena_copy(&p->arena, name, strlen(name) + 1);
     return t->name ? WEFT_OK : WEFT_ENOMEM;
 }

@@ -69,24 +69,38 @@ weft_status jit_program_keep(struct jit *j, struct rt_program *p, struct base_er
     return err_set(err, WEFT_EUNSUPPORTED, "machine code of %d of %d steps could not be kept", missing, p->nstep);
 }
 
-weft_status jit_dump(struct jit *j, const struct fuse_plan *plan, weft_dump_kind kind, weft_isa isa,
-                     struct base_vec *out, struct base_err *err) {
+weft_status jit_dump_step(struct jit *j, const struct fuse_step *s, const struct jit_look *how, struct base_vec *out,
+                          struct base_err *err) {
     struct llvm_engine *engine = load_engine(j);
     if (!engine) return err_set(err, WEFT_EUNSUPPORTED, "LLVM is not available: %s", j->llvm_error);
     static const enum kern_isa levels[] = {
         [WEFT_ISA_SCALAR] = KERN_BASE, [WEFT_ISA_AVX2] = KERN_AVX2, [WEFT_ISA_AVX512] = KERN_AVX512,
         [WEFT_ISA_NEON] = KERN_BASE};
-    enum kern_isa level = isa == WEFT_ISA_BEST ? j->env->isa : levels[isa];
+    enum kern_isa level = how->isa == WEFT_ISA_BEST ? j->env->isa : levels[how->isa];
+    const size_t bytes = sizeof(uint32_t) * (size_t)(s->seg.nop + 1);
+    struct seg seg = s->seg;
+    uint32_t *node = base_get(&j->env->alloc, bytes);
+    char sentence[256] = "", *text = NULL;
+    if (!node) return err_set(err, WEFT_ENOMEM, "no memory for the dump");
+    for (int i = 0; i < seg.nop; i++)
+        node[i] = how->number[s->seg.node[i]];
+    seg.node = node;
+    bool ok = j->llvm->dump(engine, &seg, how->kind == WEFT_DUMP_ASM ? LLVM_DUMP_ASM : LLVM_DUMP_IR, level, &text,
+                            sentence, sizeof sentence);
+    base_put(&j->env->alloc, node, bytes);
+    if (!ok) return err_set(err, WEFT_EUNSUPPORTED, "%s", sentence);
+    vec_printf(out, "%s", text);
+    base_put(&base_malloc, text, 1);
+    return out->failed ? err_set(err, WEFT_ENOMEM, "no memory for the dump") : WEFT_OK;
+}
+
+weft_status jit_dump(struct jit *j, const struct fuse_plan *plan, const uint32_t *number, weft_dump_kind kind,
+                     weft_isa isa, struct base_vec *out, struct base_err *err) {
+    const struct jit_look how = {kind, isa, number};
     for (int i = 0; i < plan->nstep; i++) {
-        char sentence[256] = "";
-        char *text = NULL;
         if (!plan->step[i].nest.noperand) continue;
-        if (!j->llvm->dump(engine, &plan->step[i].seg,
-                           kind == WEFT_DUMP_ASM ? LLVM_DUMP_ASM : LLVM_DUMP_IR, level, &text,
-                           sentence, sizeof sentence))
-            return err_set(err, WEFT_EUNSUPPORTED, "step %d: %s", i, sentence);
-        vec_printf(out, "; step %d\n%s", i, text);
-        base_put(&base_malloc, text, 1);
+        vec_printf(out, "; step %d\n", i);
+        TRY(jit_dump_step(j, &plan->step[i], &how, out, err));
     }
     return out->failed ? err_set(err, WEFT_ENOMEM, "no memory for the dump") : WEFT_OK;
 }

@@ -70,7 +70,10 @@ static LLVMValueRef fetch(struct gen *g, const struct block *k, int i, int part)
 static LLVMValueRef value_of(struct gen *g, const struct block *k, int i, int part) {
     if (gen_is_scalar(g, k->sec, i)) return g->splat[i];
     LLVMValueRef *v = &g->val[i * GEN_PARTS + part];
-    if (!*v) *v = fetch(g, k, i, part);
+    if (*v) return *v;
+    LLVMMetadataRef before = gen_here(g, i);
+    *v = gen_label(g, i, part, fetch(g, k, i, part));
+    gen_there(g, before);
     return *v;
 }
 
@@ -80,7 +83,9 @@ static void compute(struct gen *g, const struct block *k, int i, int part) {
     LLVMValueRef args[3] = {NULL, NULL, NULL};
     for (int a = 0; a < gen_arity(op); a++)
         args[a] = value_of(g, k, op->arg[a], part);
-    g->val[i * GEN_PARTS + part] = gen_op(g, op, g->lanes, args);
+    LLVMMetadataRef before = gen_here(g, i);
+    g->val[i * GEN_PARTS + part] = gen_label(g, i, part, gen_op(g, op, g->lanes, args));
+    gen_there(g, before);
 }
 
 static void reduce(struct gen *g, const struct block *k, int i, int part) {
@@ -91,18 +96,24 @@ static void reduce(struct gen *g, const struct block *k, int i, int part) {
     if (k->acc) {
         struct gen_acc *a = &k->acc[g->red_of[i] * GEN_PARTS + part % (r->lanes / g->lanes)];
         *a = gen_red_step(g, r, g->lanes, *a, x, index, tail_of(k, part));
+        gen_label(g, i, part, a->value);
         return;
     }
     LLVMValueRef at = g->s->mode == NEST_INNER ? LLVMBuildAnd(g->b, col, gen_i64(g, r->lanes - 1), "")
                                                : LLVMBuildSub(g->b, col, g->span_from, "");
     struct gen_acc a = gen_red_load(g, r, at, g->lanes);
-    gen_red_save(g, r, gen_red_step(g, r, g->lanes, a, x, index, tail_of(k, part)), at, g->lanes);
+    a = gen_red_step(g, r, g->lanes, a, x, index, tail_of(k, part));
+    gen_label(g, i, part, a.value);
+    gen_red_save(g, r, a, at, g->lanes);
 }
 
 static void store(struct gen *g, const struct block *k, int i, int part) {
     const struct seg_op *op = &g->s->op[i];
     LLVMValueRef p = gen_elem_at(g, g->base[op->arg[1]], (weft_dtype)op->dtype, column(g, k, part));
-    gen_store(g, value_of(g, k, op->arg[0], part), p, (weft_dtype)op->dtype, g->lanes, tail_of(k, part));
+    LLVMValueRef v = value_of(g, k, op->arg[0], part);
+    LLVMMetadataRef before = gen_here(g, i);
+    gen_store(g, v, p, (weft_dtype)op->dtype, g->lanes, tail_of(k, part));
+    gen_there(g, before);
 }
 
 static bool is_light(const struct gen *g, const struct seg_op *op) {
@@ -124,7 +135,11 @@ static void part_value(struct gen *g, const struct block *k, int i, int part) {
     if (g->level[i] != k->stage) return;
     bool block = gen_block_of(g, op) != NULL;
     if (is_light(g, op) && !block) compute(g, k, i, part);
-    if (op->op == SEG_REDUCE) reduce(g, k, i, part);
+    if (op->op == SEG_REDUCE) {
+        LLVMMetadataRef before = gen_here(g, i);
+        reduce(g, k, i, part);
+        gen_there(g, before);
+    }
     if (is_light(g, op) && g->slot[i] >= 0)
         gen_store(g, g->val[i * GEN_PARTS + part], gen_strip_at(g, i, column(g, k, part)), (weft_dtype)op->dtype,
                   g->lanes, NULL);
@@ -136,7 +151,11 @@ static void block_values(struct gen *g, const struct block *k, int i) {
     for (int a = 0; a < gen_arity(op); a++)
         for (int p = 0; p < k->parts; p++)
             in[a][p] = value_of(g, k, op->arg[a], p);
+    LLVMMetadataRef before = gen_here(g, i);
     gen_block(g, op, in, k->parts, k->tail, &g->val[i * GEN_PARTS]);
+    for (int p = 0; p < k->parts; p++)
+        gen_label(g, i, p, g->val[i * GEN_PARTS + p]);
+    gen_there(g, before);
 }
 
 static bool calls_blocks(const struct gen *g, const struct seg_section *sec, int stage) {
@@ -339,6 +358,7 @@ static void row_heavy(struct gen *g, int i) {
 
 static void row_value(struct gen *g, int i) {
     const struct seg_op *op = &g->s->op[i];
+    LLVMMetadataRef before = gen_here(g, i);
     if (op->op == SEG_LOAD) {
         g->row[i] = gen_load(g, g->base[op->arg[0]], (weft_dtype)op->dtype, 0, NULL);
     } else if (gen_op_heavy(op)) {
@@ -349,6 +369,8 @@ static void row_value(struct gen *g, int i) {
             args[a] = g->row[op->arg[a]];
         g->row[i] = gen_op(g, op, 0, args);
     }
+    gen_label(g, i, 0, g->row[i]);
+    gen_there(g, before);
 }
 
 // Stores come last, and only where store_if (NULL: always) holds: a tile that is finished elsewhere, or

@@ -19,11 +19,13 @@ static char *text_of(struct gen *g, LLVMTargetMachineRef tm, enum llvm_dump_kind
     if (kind == LLVM_DUMP_IR) {
         char *ir = LLVMPrintModuleToString(g->mod);
         s = copy_text(ir, strlen(ir));
+        if (s) gen_label_ir(g, s);
         LLVMDisposeMessage(ir);
     } else {
         LLVMMemoryBufferRef code = llvm_module_code(g, tm, true);
         if (!code) return NULL;
-        s = copy_text(LLVMGetBufferStart(code), LLVMGetBufferSize(code));
+        s = g->scope ? gen_label_assembly(g, LLVMGetBufferStart(code), LLVMGetBufferSize(code))
+                     : copy_text(LLVMGetBufferStart(code), LLVMGetBufferSize(code));
         LLVMDisposeMemoryBuffer(code);
     }
     if (!s) gen_fail(g, "no memory");

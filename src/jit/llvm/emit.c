@@ -452,6 +452,7 @@ bool gen_tile(struct gen *g, const char *name) {
     LLVMTypeRef args[2] = {g->ptr, g->ptr};
     LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(g->ctx), args, 2, 0);
     g->fn = LLVMAddFunction(g->mod, name, t);
+    gen_label_begin(g);
     g->entry = gen_block_new(g, "entry");
     gen_at(g, g->entry);
     load_tile(g);

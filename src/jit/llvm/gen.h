@@ -59,6 +59,7 @@ struct gen {
     LLVMModuleRef mod;
     LLVMBuilderRef b;
     LLVMValueRef fn;
+    LLVMMetadataRef scope; // dumps with node numbers (label.c); else NULL
     LLVMTypeRef i1, i8, i32, i64, ptr;
     LLVMBasicBlockRef entry; // allocas go to its start
     LLVMValueRef pad;        // alloca: one padded vector for partial loads and stores
@@ -128,6 +129,7 @@ LLVMValueRef gen_alloca(struct gen *g, LLVMTypeRef t, unsigned align);
 struct gen_saved {
     LLVMValueRef fn;
     LLVMBasicBlockRef at, entry;
+    LLVMMetadataRef here;
 };
 LLVMValueRef gen_helper_begin(struct gen *g, const char *name, int nptr, int nint, struct gen_saved *s);
 void gen_helper_end(struct gen *g, struct gen_saved *s);
@@ -201,6 +203,14 @@ int gen_need(struct gen *g, struct llvm_need want); // its place in the table
 // reductions from column col on into the accumulator; stack: in scratch, for the counter
 bool gen_only_reduces(struct gen *g, const struct seg_section *sec);
 void gen_run_call(struct gen *g, const struct gen_red *r, LLVMValueRef col, LLVMValueRef n, size_t stack);
+
+// ---- whose instructions these are (label.c); nothing happens but in dumps ----------------------------------
+void gen_label_begin(struct gen *g);                            // the tile function is there
+LLVMMetadataRef gen_here(struct gen *g, int i);                 // what is built now belongs to instruction i;
+void gen_there(struct gen *g, LLVMMetadataRef at);              // back to what gen_here gave, NULL: nobody
+LLVMValueRef gen_label(struct gen *g, int i, int part, LLVMValueRef v); // names v; returns it
+void gen_label_ir(const struct gen *g, char *text);             // printed IR without locations
+char *gen_label_assembly(const struct gen *g, const char *text, size_t size); // malloc'ed; NULL: no memory
 
 // ---- targets and modules (target.c, module.c) --------------------------------------------------------------
 struct gen_target gen_target_of(enum kern_isa isa);

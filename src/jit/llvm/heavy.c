@@ -179,7 +179,9 @@ static void calls_after(struct gen *g, const struct seg_section *sec, int stage,
         if (g->slot[i] < 0 && i != g->direct) continue; // nobody reads it
         LLVMValueRef a = operand_of_kernel(g, sec, op->arg[0]);
         LLVMValueRef b = gen_arity(op) == 2 ? operand_of_kernel(g, sec, op->arg[1]) : a;
+        LLVMMetadataRef before = gen_here(g, i);
         gen_kernel(g, op, target_of_kernel(g, sec, i), a, b, n);
+        gen_there(g, before);
     }
 }
 
@@ -205,7 +207,7 @@ static void splat_scalars(struct gen *g, const struct seg_section *sec) {
             const struct seg_op *from = &g->s->op[v];
             LLVMValueRef s = g->row[v];
             if (v >= sec->begin)
-                s = gen_load(g, g->base[from->arg[0]], (weft_dtype)from->dtype, 0, NULL);
+                s = gen_label(g, v, 0, gen_load(g, g->base[from->arg[0]], (weft_dtype)from->dtype, 0, NULL));
             g->splat[v] = gen_splat(g, s, g->lanes);
         }
     }

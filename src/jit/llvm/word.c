@@ -179,7 +179,9 @@ LLVMValueRef gen_helper_begin(struct gen *g, const char *name, int nptr, int nin
     for (int i = 0; i < nptr + nint; i++)
         args[i] = i < nptr ? g->ptr : g->i64;
     LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(g->ctx), args, (unsigned)(nptr + nint), 0);
-    *s = (struct gen_saved){g->fn, LLVMGetInsertBlock(g->b), g->entry};
+    *s = (struct gen_saved){g->fn, LLVMGetInsertBlock(g->b), g->entry, NULL};
+    if (g->scope) s->here = LLVMGetCurrentDebugLocation2(g->b);
+    gen_there(g, NULL);
     g->fn = LLVMAddFunction(g->mod, name, t);
     LLVMSetLinkage(g->fn, LLVMInternalLinkage);
     g->entry = gen_block_new(g, "entry");
@@ -192,4 +194,5 @@ void gen_helper_end(struct gen *g, struct gen_saved *s) {
     g->fn = s->fn;
     g->entry = s->entry;
     gen_at(g, s->at);
+    gen_there(g, s->here);
 }

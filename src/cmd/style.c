@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// How the page of `weft explain --html` looks, light and dark, and the few lines of script that point out an
+// operation wherever it appears.
+#include "draw.h"
+
+const char html_style[] =
+    ":root{--bg:#fbfaf7;--fg:#23262b;--soft:#6b7078;--line:#dcd8cf;--card:#ffffff;--accent:#0b6e75;--leaf:#f0ece1;"
+    "--map:#e1f0ef;--red:#fbe7d3;--view:#ecebf6;--big:#f8dfe3;--step:#f4f8f7;--mem:#c4611b;--hot:#ffe48a;--bar:#3a9aa0;"
+    "--bar2:#c4611b}\n"
+    "@media(prefers-color-scheme:dark){:root{--bg:#15181c;--fg:#e4e6e9;--soft:#989fa8;--line:#343a42;--card:#1c2026;"
+    "--accent:#5cc4c9;--leaf:#2d2b26;--map:#17363a;--red:#46301a;--view:#2c2b41;--big:#45232b;--step:#1a2226;"
+    "--mem:#ef9a57;--hot:#665411;--bar:#43a5ab;--bar2:#ef9a57}}\n"
+    "*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif}\n"
+    "main{max-width:1320px;margin:0 auto;padding:28px 28px 60px}h1{font:600 22px/1.35 ui-monospace,monospace;margin:0 0 4px;"
+    "overflow-wrap:anywhere}h2{font-size:17px;margin:36px 0 10px}h3{font-size:14px;margin:0 0 8px;color:var(--soft);"
+    "font-weight:600}p{margin:6px 0 12px;max-width:78ch}.soft{color:var(--soft)}code,td.op{font-family:ui-monospace,"
+    "monospace;font-size:13px}\n"
+    ".tiles{display:flex;flex-wrap:wrap;gap:10px;margin:18px 0}.tile{background:var(--card);border:1px solid var(--line);"
+    "border-radius:10px;padding:10px 16px;min-width:118px}.tile b{display:block;font-size:20px;font-weight:650}"
+    ".tile span{color:var(--soft);font-size:13px}\n"
+    ".pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(420px,1fr));gap:14px}.card{background:var(--card);"
+    "border:1px solid var(--line);border-radius:12px;padding:14px;overflow:auto}\n"
+    "svg{max-width:100%;height:auto;display:block;margin:0 auto;font-family:ui-monospace,monospace}svg text{fill:var(--fg);"
+    "text-anchor:middle;font-size:13px;font-weight:600}svg .type{font-size:11px;font-weight:400;fill:var(--soft)}\n"
+    ".box rect{fill:var(--map);stroke:var(--line)}.leaf rect{fill:var(--leaf)}.reduction rect{fill:var(--red)}.view rect,"
+    ".join rect,.result rect,.gather rect{fill:var(--view)}.contraction rect,.call rect{fill:var(--big)}"
+    ".stored rect{stroke:var(--mem);stroke-width:2}.step>rect{fill:var(--step);stroke:var(--accent);stroke-dasharray:5 4}"
+    "svg .step text{text-anchor:start;fill:var(--accent);font-size:12px;font-family:system-ui,sans-serif}"
+    ".edge{fill:none;stroke:var(--soft);stroke-width:1.3;marker-end:var(--tip)}.edge.memory{stroke:var(--mem);"
+    "stroke-width:2.4}.tip{fill:var(--soft)}\n"
+    ".temp rect{fill:var(--bar);fill-opacity:.28;stroke:var(--bar)}.grid{stroke:var(--line)}svg .axis{text-anchor:end;"
+    "font-size:11px;font-weight:400;fill:var(--soft)}svg .axis.middle{text-anchor:middle}svg .temp text{font-size:12px}\n"
+    "table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:6px 10px;border-bottom:1px solid var(--line);"
+    "vertical-align:top}th{color:var(--soft);font-weight:600;font-size:13px}td.n,th.n{text-align:right;"
+    "font-variant-numeric:tabular-nums;white-space:nowrap}.meter{width:130px;height:9px;border-radius:5px;"
+    "background:var(--line);overflow:hidden;margin-top:6px}.meter i{display:block;height:100%;background:var(--bar)}\n"
+    ".legend{font-size:13px;color:var(--soft)}.legend b{font-weight:600;color:var(--mem)}\n"
+    ".code{display:grid;grid-template-columns:minmax(190px,1fr) 3fr 2.4fr;gap:12px}.code pre{margin:0;font:12px/1.5 "
+    "ui-monospace,monospace;max-height:540px;overflow:auto;tab-size:8}.code pre span{display:block;padding:0 6px;"
+    "white-space:pre}.code pre .o{border-left:3px solid var(--bar)}details{margin:0 0 12px}summary{cursor:pointer;"
+    "font-weight:600;padding:4px 0 8px}@media(max-width:980px){.code{grid-template-columns:1fr}}\n"
+    ".hot rect,.hot>rect{fill:var(--hot)!important}span.hot,tr.hot{background:var(--hot)}[data-n]{cursor:default}"
+    "footer{margin-top:40px;color:var(--soft);font-size:13px}\n";
+
+// Pointing at an operation marks all its places; a click brings the code that belongs to it into view.
+const char html_script[] =
+    "(()=>{const all=n=>document.querySelectorAll('[data-n=\"'+n+'\"]');let last=null;\n"
+    "const mark=n=>{if(last!==null)all(last).forEach(e=>e.classList.remove('hot'));last=n;\n"
+    "if(n!==null)all(n).forEach(e=>e.classList.add('hot'))};\n"
+    "document.addEventListener('mouseover',e=>{const t=e.target.closest('[data-n]');const n=t?t.dataset.n:null;\n"
+    "if(n!==last)mark(n)});\n"
+    "document.addEventListener('click',e=>{const t=e.target.closest('[data-n]');if(!t)return;\n"
+    "for(const p of document.querySelectorAll('.code pre')){const s=p.querySelector('[data-n=\"'+t.dataset.n+'\"]');\n"
+    "if(s&&!p.contains(t))p.scrollTop=s.offsetTop-p.offsetTop-60}});\n"
+    "if(location.hash.startsWith('#n'))mark(location.hash.slice(2))})();\n";
