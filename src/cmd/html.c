@@ -97,7 +97,7 @@ static void set_box(const weft_report *r, int i, struct texts *t, struct box *b)
     if (quote)
         snprintf(t->label, sizeof t->label, "n%d %.*s", i + 1, (int)strcspn(quote + 1, "\""), quote + 1);
     else if (strcmp(n->op, "constant") == 0)
-        snprintf(t->label, sizeof t->label, "n%d %.12s", i + 1, detail);
+        snprintf(t->label, sizeof t->label, "n%d %.*s", i + 1, (int)strcspn(detail, " "), detail);
     else
         snprintf(t->label, sizeof t->label, "n%d %s", i + 1, n->op);
     type_cut(n->type, t->type, sizeof t->type);
@@ -151,7 +151,7 @@ static void draw_after(const struct page *p) {
 static void put_list(FILE *f, const char *const *list, int n) {
     for (int i = 0; i < n && i < 8; i++) {
         if (i) fputs(", ", f);
-        put_html(f, list[i]);
+        put_html_n(f, list[i], strcspn(list[i], " "));
     }
     if (n > 8) fprintf(f, ", %d more", n - 8);
 }
@@ -180,7 +180,7 @@ static void put_steps(const struct page *p) {
                   "<th>writes</th><th class=\"n\">time</th><th class=\"n\">moved</th><th>at the limit</th></tr>\n");
     for (int i = 0; i < r->nstep; i++) {
         const weft_report_step *s = &r->step[i];
-        fprintf(p->f, "<tr><td>%d %s</td><td class=\"op\">", i, s->kind);
+        fprintf(p->f, "<tr><td class=\"short\">%d %s</td><td class=\"op\">", i, s->kind);
         put_html(p->f, s->name);
         fprintf(p->f, "</td><td>");
         put_html(p->f, s->space);

@@ -147,10 +147,10 @@ static void shift(struct drawing *d) {
         if (d->group[g].x + d->group[g].w > right) right = d->group[g].x + d->group[g].w;
     }
     for (int i = 0; i < d->n; i++)
-        d->box[i].x += EDGE - left;
+        d->box[i].x += EDGE + 15 - left;
     for (int g = 0; g < d->ngroup; g++)
-        d->group[g].x += EDGE - left;
-    d->width = right - left + 2 * EDGE;
+        d->group[g].x += EDGE + 15 - left;
+    d->width = right - left + 2 * EDGE + 30;
 }
 
 void layout_make(struct drawing *d) {

@@ -12,6 +12,14 @@ static void put_edge(FILE *f, const struct drawing *d, const struct box *from, c
     const double y0 = from->y + BOX_HEIGHT / 2.0, y1 = to->y - BOX_HEIGHT / 2.0;
     const double bend = fmax(18, fmin(60, (y1 - y0) / 2));
     const bool memory = from->memory && from->group != to->group && d->ngroup;
+    if (y1 - y0 > ROW_HEIGHT && !memory) { // past the boxes between: out to the side and back
+        const double side = to->x >= from->x ? 1 : -1, x0 = from->x + side * from->w * 0.36;
+        const double x1 = to->x + side * to->w * 0.36, out = side * fmin(90, 34 + (y1 - y0) / 9);
+        const double far = side > 0 ? fmax(x0, x1) + out : fmin(x0, x1) + out;
+        fprintf(f, "<path class=\"edge long\" d=\"M%.1f %.1f C%.1f %.1f %.1f %.1f %.1f %.1f\"/>\n", x0, y0, far,
+                y0 + bend, far, y1 - bend, x1, y1 - 1);
+        return;
+    }
     fprintf(f, "<path class=\"edge%s\" d=\"M%.1f %.1f C%.1f %.1f %.1f %.1f %.1f %.1f\"/>\n", memory ? " memory" : "",
             from->x, y0, from->x, y0 + bend, to->x, y1 - bend, to->x, y1 - 1);
 }
@@ -38,22 +46,26 @@ void svg_graph(FILE *f, const struct drawing *d, const char *name) {
     fprintf(f, "<svg class=\"graph\" role=\"img\" aria-label=\"%s\" width=\"%.0f\" height=\"%.0f\" "
                "viewBox=\"0 0 %.0f %.0f\">\n",
             name, d->width, d->height, d->width, d->height);
-    fprintf(f, "<defs><marker id=\"%s-tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" "
-               "markerHeight=\"7\" orient=\"auto\"><path class=\"tip\" d=\"M0 0L8 4L0 8z\"/></marker></defs>\n"
+    fprintf(f, "<defs><marker id=\"%s-tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" "
+               "markerHeight=\"9\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"tip\" d=\"M0 0L8 4L0 8z\"/></marker></defs>\n"
                "<g style=\"--tip:url(#%s-tip)\">\n",
             name, name);
     for (int g = 0; g < d->ngroup; g++) {
         const struct group *s = &d->group[g];
         if (s->w <= 0) continue;
-        fprintf(f, "<g class=\"step\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"12\"/>"
-                   "<text x=\"%.1f\" y=\"%.1f\">",
-                s->x, s->y, s->w, s->h, s->x + 14, s->y + 18);
-        put_html(f, s->title);
-        fprintf(f, "</text></g>\n");
+        fprintf(f, "<g class=\"step\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"12\"/></g>\n", s->x,
+                s->y, s->w, s->h);
     }
     for (int i = 0; i < d->n; i++)
         for (int k = 0; k < d->box[i].nin; k++)
             put_edge(f, d, &d->box[d->box[i].in[k]], &d->box[i]);
+    for (int g = 0; g < d->ngroup; g++) { // over the edges
+        const struct group *s = &d->group[g];
+        if (s->w <= 0) continue;
+        fprintf(f, "<g class=\"step\"><text x=\"%.1f\" y=\"%.1f\">", s->x + 14, s->y + 18);
+        put_html(f, s->title);
+        fprintf(f, "</text></g>\n");
+    }
     for (int i = 0; i < d->n; i++)
         put_box(f, &d->box[i]);
     fprintf(f, "</g></svg>\n");
