@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the README says of kernels is what the registry says.
+# What docs/kernels.md says of kernels is what the registry says.
 add_executable(kernel_table tests/kernel_table.c)
 target_include_directories(kernel_table PRIVATE src)
 target_link_libraries(kernel_table PRIVATE weft_kernels)

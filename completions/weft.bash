@@ -30,6 +30,8 @@ _weft() {
     -o | --out) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); return ;;
     --backend) _weft_words 'auto interp jit' "$cur"; return ;;
     --isa) _weft_words 'best scalar avx2 avx512 neon' "$cur"; return ;;
+    --html) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -X '!*.html' -- "$cur") $(compgen -d -- "$cur")); return ;;
+    --color) _weft_words 'auto always never' "$cur"; return ;;
     --threads | --rounds) return ;;
     esac
     case $cur in

@@ -42,5 +42,7 @@ complete -c weft -n 'not __weft_at 1; and not __weft_at 2' -a '(__weft_values)'
 complete -c weft -s o -l out -r -F
 complete -c weft -l backend -x -a 'auto interp jit'
 complete -c weft -l isa -x -a 'best scalar avx2 avx512 neon'
+complete -c weft -l html -r -F
+complete -c weft -l color -x -a 'auto always never'
 complete -c weft -l threads -x
 complete -c weft -l rounds -x

@@ -27,6 +27,8 @@ _weft() {
     -o | --out) _files; return ;;
     --backend) compadd auto interp jit; return ;;
     --isa) compadd best scalar avx2 avx512 neon; return ;;
+    --html) _files -g '*.html'; return ;;
+    --color) compadd auto always never; return ;;
     --threads | --rounds) return ;;
     esac
     if [[ $PREFIX == -* ]]; then

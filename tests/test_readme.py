@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The README's kernel table is the registry's. usage: test_readme.py KERNEL_TABLE [--write]"""
+"""The kernel table of docs/kernels.md is the registry's. usage: test_readme.py KERNEL_TABLE [--write]"""
 import os
 import re
 import subprocess
 import sys
 
-readme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "README.md")
+readme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "kernels.md")
 table = subprocess.run([sys.argv[1]], capture_output=True, text=True, check=True).stdout
 with open(readme, encoding="utf-8") as f:
     text = f.read()
@@ -16,6 +16,6 @@ if "--write" in sys.argv:
         f.write(want)
 ok = "<!-- kernels -->" in text and (want == text or "--write" in sys.argv)
 if not ok:
-    print("FAILED: the table in README.md is not the registry's; tests/test_readme.py KERNEL_TABLE --write writes it")
+    print("FAILED: the table in docs/kernels.md is not the registry's; tests/test_readme.py KERNEL_TABLE --write writes it")
 print(f"{int(ok)} passed, {int(not ok)} failed")
 sys.exit(not ok)
