@@ -160,7 +160,7 @@ static void put_list(FILE *f, const char *const *list, int n) {
 static void put_time(const struct page *p, int i) {
     const weft_report_step *s = &p->report->step[i];
     const struct measured *m = p->m;
-    if (!m->ran || i >= m->profile.n || !m->read_gbs || !m->write_gbs) {
+    if (!m->ran || i >= m->profile.n || m->read_gbs <= 0 || m->write_gbs <= 0) {
         fprintf(p->f, "<td class=\"n\">-</td><td class=\"n\">-</td><td>-</td>");
         return;
     }
