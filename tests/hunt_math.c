@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Looks for the greatest error of f64 kernels: hunt_math [seconds [seed [family ...]]], default 60 seconds in all.
+// Looks for the greatest error of f64 kernels: hunt_math [seconds [seed [family ...]]], default 60
+// seconds in all.
 //
-// Half of the operands are random (mathpick), half are the worst ones found so far, moved by a little: errors are
-// greatest in narrow places of the argument, where a rounding meets the edge of a table or of an interval.
-// Prints a line a family; exit status 1 when one exceeds its row in kernels.def.
+// Half of the operands are random (mathpick), half are the worst ones found so far, moved by a
+// little: errors are greatest in narrow places of the argument, where a rounding meets the edge of
+// a table or of an interval. Prints a line a family; exit status 1 when one exceeds its row in
+// kernels.def.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,13 +57,15 @@ static void round_of(struct hunt *h) {
     }
     h->row->fn(out, a, b, BATCH);
     for (size_t i = 0; i < BATCH; i++)
-        keep(h, (struct find){mathref_ulp(h->row->family, WEFT_F64, a[i], b[i], out[i]), a[i], b[i]});
+        keep(h,
+             (struct find){mathref_ulp(h->row->family, WEFT_F64, a[i], b[i], out[i]), a[i], b[i]});
     h->tried += BATCH;
 }
 
 static bool wanted(const struct kern_row *r, char **names, int n) {
     bool yes = n == 0;
-    for (int i = 0; i < n; i++) yes |= !strcmp(names[i], mathref_name(r->family));
+    for (int i = 0; i < n; i++)
+        yes |= !strcmp(names[i], mathref_name(r->family));
     return yes && r->dtype == WEFT_F64 && mathref_has(r->family) &&
            r == kern_find(r->family, r->dtype, kern_isa_detect());
 }
@@ -82,18 +86,21 @@ int main(int argc, char **argv) {
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL) | 1;
     size_t n, count = 0;
     const struct kern_row *rows = kern_rows(&n);
-    for (size_t i = 0; i < n; i++) count += wanted(&rows[i], argv + 3, MAX_OF(argc - 3, 0));
+    for (size_t i = 0; i < n; i++)
+        count += wanted(&rows[i], argv + 3, MAX_OF(argc - 3, 0));
     int bad = 0;
     for (size_t i = 0; i < n; i++) {
         if (!wanted(&rows[i], argv + 3, MAX_OF(argc - 3, 0))) continue;
         struct hunt h = {.row = &rows[i], .state = seed};
         const double end = now() + seconds / (double)count;
-        do round_of(&h);
+        do
+            round_of(&h);
         while (now() < end);
         bad += !report(&h);
         fflush(stdout);
     }
     mathref_free();
-    printf("%zu functions, seed %llu, %d beyond their bounds\n", count, (unsigned long long)seed, bad);
+    printf("%zu functions, seed %llu, %d beyond their bounds\n", count, (unsigned long long)seed,
+           bad);
     return count == 0 || bad != 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Operands that find the errors of elementary functions: any bits, the ranges where a function does something,
-// and for functions of two operands pairs whose result is an ordinary number or depends on both.
+// Operands that find the errors of elementary functions: any bits, the ranges where a function does
+// something, and for functions of two operands pairs whose result is an ordinary number or depends
+// on both.
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +46,8 @@ static double pick_power(weft_dtype t, double x, uint64_t *state) {
     return t == WEFT_F64 ? y : (double)(float)y;
 }
 
-// One term next to 0, so that the logarithm of the sum is all that the other one leaves; or the two cancel.
+// One term next to 0, so that the logarithm of the sum is all that the other one leaves; or the two
+// cancel.
 static double pick_addend(weft_dtype t, double *a, uint64_t *state) {
     const double u = unit(state), deep = t == WEFT_F64 ? 1080.0 : 160.0;
     if (next_random(state) % 4 == 0) {
@@ -72,7 +74,6 @@ void mathpick(const struct kern_row *r, size_t i, uint64_t *state, double *a, do
     case KERN_F_logaddexp2:
         if (i % 2) *b = pick_addend(t, a, state);
         break;
-    default:
-        break;
+    default: break;
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// logaddexp and logaddexp2, f64, and f32 through it: m + log_b(1 + b^d), m the larger operand, d the
-// difference of the smaller one from it, both exact.
+// logaddexp and logaddexp2, f64, and f32 through it: m + log_b(1 + b^d), m the larger operand, d
+// the difference of the smaller one from it, both exact.
 //
-// b^d and the logarithm are had in head and tail to 2^-62, so that a result near 0, where the two terms
-// cancel, is still good: its error is at most 1 ULP + 2^-62. Below b^d = 2^-52 the logarithm is b^d - b^2d / 2
-// (base 2: over log 2), and further out b^d; it only counts where m is 0 or nearly so, and then with
-// all its bits. An infinite m is the result.
+// b^d and the logarithm are had in head and tail to 2^-62, so that a result near 0, where the two
+// terms cancel, is still good: its error is at most 1 ULP + 2^-62. Below b^d = 2^-52 the logarithm
+// is b^d - b^2d / 2 (base 2: over log 2), and further out b^d; it only counts where m is 0 or
+// nearly so, and then with all its bits. An infinite m is the result.
 #include "exp.h"
 #include "log.h"
 
@@ -28,7 +28,8 @@ RECIPE_FN struct operands order(vd a, vd b) {
     d.lo = le_d(-0x1p1000, d.hi, d.lo, 0.0);
     return (struct operands){eq_d(b, b, m, b), d};
 }
-// e^d to 2^-62, with d kept in range: as exp.h, but what the rounding of r and of its sum with the series loses is kept
+// e^d to 2^-62, with d kept in range: as exp.h, but what the rounding of r and of its sum with the
+// series loses is kept
 RECIPE_FN struct ddv power_dd(struct ddv d) {
     vd x = lt_d(d.hi, FAR, FAR, d.hi), xl = lt_d(d.hi, FAR, 0.0, d.lo);
     vd m = fma_d(x, EXP_16_LN2, EXP_MAGIC), nf = m - EXP_MAGIC;
@@ -59,7 +60,8 @@ RECIPE_FN vd finish(vd m, struct ddv l) {
     y = eq_d(abs_d(m), __builtin_inf(), m, y);
     return eq_d(m, m, y, m);
 }
-// m + e^d (base 2: over log 2) for d below FAR, where it counts beside the smallest m alone: both times 2^200
+// m + e^d (base 2: over log 2) for d below FAR, where it counts beside the smallest m alone: both
+// times 2^200
 static __attribute__((noinline)) vd finish_far(vd m, struct ddv d, bool binary) {
     struct ddv up = sum_d(lt_d(d.hi, -1000.0, -1000.0, d.hi), VD(LN2_200));
     up.lo = up.lo + (LN2_200_TAIL + lt_d(d.hi, -1000.0, 0.0, d.lo));
