@@ -65,7 +65,7 @@ static void emit_load(struct code *c, uint8_t dtype, uint16_t operand, int item,
 static void emit_store(struct code *c, uint8_t dtype, int value, uint16_t operand, int sec) {
     struct seg_op op = {
         .op = SEG_STORE, .dtype = dtype, .in_type = dtype, .arg = {(uint16_t)value, operand}};
-    push_op(c, op, sec, VEC_AT(&c->node, ir_ref, value));
+    push_op(c, op, sec, c->node.failed ? IR_NONE : VEC_AT(&c->node, ir_ref, value));
 }
 
 static int arg_section(struct code *c, const struct item *it, int k, int sec) {
