@@ -853,5 +853,6 @@ WEFT_API const weft_env_info *weft_env_at(int i);
 #include "cache.h"
 #include "types.h"
 #include "report.h"
+#include "graph_file.h"
 #endif
 #endif

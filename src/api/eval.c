@@ -306,7 +306,10 @@ static weft_status eval_trimmed(weft_expr *x, weft_array *out, const weft_eval_o
     TRY(weft_eval_n(2, both, outs, opts));
     ir_ref trim = x->ref;
     if (ir_at(x->g->ir, trim)->op == IR_complex) trim = ir_at(x->g->ir, trim)->in[0];
-    weft_status st = shrink(x->g->ctx, out, (int)*ir_attr(x->g->ir, trim), count);
+    const int axis = (int)*ir_attr(x->g->ir, trim);
+    if (count < 0 || count > out->dims[axis]) // of a loaded graph: the builders' counts are no larger
+        return err_set(&x->g->run, WEFT_EINDEX, "trim: %lld of %lld elements", (long long)count, (long long)out->dims[axis]);
+    weft_status st = shrink(x->g->ctx, out, axis, count);
     return st ? err_set(&x->g->run, st, "no memory for the result") : WEFT_OK;
 }
 

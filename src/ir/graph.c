@@ -231,7 +231,7 @@ static bool put_leaf(struct ir_graph *g, struct ir_draft *d) {
     uint32_t at;
     if (!d->leaf) return true;
     if (!ir_pool_room(&g->leaves, &g->alloc, 1, &at)) return false;
-    *(struct ir_leaf *)ir_pool_at(&g->leaves, at) = (struct ir_leaf){*d->leaf};
+    *(struct ir_leaf *)ir_pool_at(&g->leaves, at) = (struct ir_leaf){.array = *d->leaf};
     d->attr[0] = at;
     d->nattr = 1;
     return true;

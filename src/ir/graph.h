@@ -84,6 +84,21 @@ static inline void ir_draft_begin(struct ir_draft *d, enum ir_op op, weft_dtype 
 // is used up.
 ir_ref ir_put(struct ir_graph *g, struct ir_draft *d);
 
+// again.c: a node as it is put a second time. The operands are of g; dims matter to iota only.
+struct ir_again {
+    enum ir_op op;
+    weft_dtype dtype;
+    enum ir_weak weak;
+    int rank, nattr;
+    const int64_t *dims, *attr;
+    ir_ref in[3];
+};
+ir_ref ir_put_again(struct ir_graph *g, const struct ir_again *n);
+// admit.c: NULL when the record is what an emitter could have made of those operands, so that later rooms
+// may rely on it; otherwise what is wrong with it. Shapes are left to the emitters.
+const char *ir_admit(const struct ir_graph *g, const struct ir_again *n);
+enum ir_weak ir_weak_kind(weft_dtype t);
+
 // repeat.c: the draft's node when this life repeats the last one, or IR_NONE; what append must do first
 ir_ref ir_repeat(struct ir_graph *g, const struct ir_draft *d);
 ir_ref ir_repeat_map(struct ir_graph *g, enum ir_op op, const ir_ref *in, int arity);

@@ -84,6 +84,8 @@ enum ir_reason { IR_FAILED, IR_NAN_MET = 16, IR_ALL_NAN = 32 };
 // A leaf array (weft_from): only what the caller gave.
 struct ir_leaf {
     weft_array array;
+    ir_ref other; // of a complex array, which is two leaves: the other part; else IR_NONE
+    int part;     // 1 real, 2 imaginary
 };
 struct ir_input {
     char *name;
@@ -250,6 +252,18 @@ weft_status ir_key(const struct ir_graph *g, int n, const ir_ref *roots, struct 
 // The value bytes of a constant or extent: an element of its dtype in the first bytes, then zeros.
 uint64_t ir_constant_bits(const struct ir_graph *g, ir_ref r);
 double ir_extent_value(const struct ir_graph *g, ir_ref r);
+
+// ---- files (docs/graph-format.md) ----------------------------------------------------------------------
+// Appends the bytes of what the roots need, without the checksum's value. Arrays of the caller become inputs
+// behind the graph's own. WEFT_ENOMEM; WEFT_EUNSUPPORTED with a sentence in err: a node that cannot be loaded.
+weft_status ir_save(const struct ir_graph *g, int n, const ir_ref *roots, struct base_vec *out,
+                    struct base_err *err);
+// Puts what bytes describe into g, which need not be empty, and appends its roots (ir_ref). Trusts nothing but
+// the checksum, which is the caller's. The first error in g, whose nodes are whole in any case.
+weft_status ir_restore(struct ir_graph *g, const unsigned char *bytes, size_t size, struct base_vec *roots);
+enum { IR_FILE_HEAD = 56, IR_FILE_SUM = 40 }; // bytes of the header, and where in it the checksum begins
+// The 16 bytes of the checksum over the size >= IR_FILE_HEAD bytes of a file.
+void ir_file_sum(const unsigned char *bytes, size_t size, unsigned char sum[16]);
 
 void ir_dump(const struct ir_graph *g, int n, const ir_ref *roots, struct base_vec *out); // text
 void ir_dot_dump(const struct ir_graph *g, int n, const ir_ref *roots, struct base_vec *out);

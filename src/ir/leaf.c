@@ -34,6 +34,14 @@ static bool check_strides(struct ir_graph *g, const weft_array *a) {
     return true;
 }
 
+// So that a saved graph asks for one complex array, not for two.
+static void mark_leaf(struct ir_graph *g, ir_ref r, ir_ref other, int part) {
+    if (!r || !other || r == other) return;
+    struct ir_leaf *l = ir_pool_at(&g->leaves, (uint32_t)*ir_attr(g, r));
+    l->other = other;
+    l->part = part;
+}
+
 // A complex array is two real ones with its strides; leaves are what they were checked to be.
 static ir_ref from_complex(struct ir_graph *g, const weft_array *a) {
     weft_array part = *a;
@@ -42,6 +50,8 @@ static ir_ref from_complex(struct ir_graph *g, const weft_array *a) {
     p.re = ir_from(g, &part);
     if (a->data) part.data = (char *)a->data + dtype_size(part.dtype);
     p.im = ir_from(g, &part);
+    mark_leaf(g, p.re, p.im, 1);
+    mark_leaf(g, p.im, p.re, 2);
     return ir_pair_join(g, p);
 }
 

@@ -48,7 +48,7 @@ static void meet_types(const struct ir_graph *g, struct meeting *m) {
                                       : meet_weak(strong, weak);
 }
 
-static enum ir_weak weak_kind(weft_dtype t) {
+enum ir_weak ir_weak_kind(weft_dtype t) {
     if (dtype_is_complex(t)) return IR_WEAK_COMPLEX;
     return t == WEFT_BOOL ? IR_WEAK_BOOL : dtype_is_float(t) ? IR_WEAK_FLOAT : IR_WEAK_INT;
 }
@@ -259,10 +259,10 @@ ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
         return ir_pair_map(g, &(struct ir_pair_call){op, m.type, in, all_weak ? IR_WEAK_COMPLEX : IR_STRONG});
     if (ir_ops[op].rule == RULE_COMPARE && compare_exactly(g, &m, &out)) return out;
     if (is_rounding(op) && !dtype_is_float(m.type)) return in[0];
-    if (all_weak) m.weak = weak_kind(m.type);
+    if (all_weak) m.weak = ir_weak_kind(m.type);
     if (!settle(g, &m)) return IR_NONE;
     weft_dtype t = result_type(&m);
-    if (all_weak) m.weak = weak_kind(t);
+    if (all_weak) m.weak = ir_weak_kind(t);
     ir_ref folded = ir_fold_map(g, op, t, m.in);
     if (folded && (weak_of(g, folded) == m.weak)) return folded;
     if (dtype_is_half(m.type)) return put_half(g, &m);

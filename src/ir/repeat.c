@@ -42,6 +42,8 @@ static void take_values(struct ir_graph *g, ir_ref r, const struct ir_draft *d) 
         struct ir_leaf *l = ir_pool_at(&g->leaves, g->leaves.count++);
         g->moved |= l->array.data != d->leaf->data;
         l->array.data = d->leaf->data;
+        l->other = IR_NONE;
+        l->part = 0;
     } else if (d->op == IR_constant && d->nattr) {
         int64_t *attr = ir_pool_at(&g->words, ir_at(g, r)->attr);
         g->moved |= memcmp(attr, d->attr, (size_t)d->nattr * sizeof *attr) != 0;
@@ -112,6 +114,8 @@ ir_ref ir_repeat_from(struct ir_graph *g, const weft_array *a) {
     if ((moved || g->moved) && is_known(g, a->data)) return IR_NONE;
     if (!take(g, r)) return IR_NONE;
     l->array.data = a->data;
+    l->other = IR_NONE;
+    l->part = 0;
     g->moved |= moved;
     g->leaves.count++;
     return r;

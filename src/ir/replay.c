@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The same computation in another graph, only what the roots need, with other extents of the inputs
-// if asked. Nodes are put again one by one in order of first use, each through the function that
-// inferred its shape the first time, so that a shape that does not fit is the same sentence. Types
-// are settled: they do not depend on extents. Nodes that stood for a shape (IR_AUTO, IR_EMPTY) are
-// made anew.
+// if asked. Nodes are put again one by one in order of first use (again.c), so that a shape that does
+// not fit is the same sentence. Types are settled: they do not depend on extents. Nodes that stood
+// for a shape (IR_AUTO, IR_EMPTY) are made anew.
 #include "pair.h"
 
 struct replay {
@@ -23,95 +22,30 @@ static ir_ref replay_input(struct replay *p, int i) {
     return ir_mark_part(p->dst, r, in->part);
 }
 
-static ir_ref replay_leaf(struct replay *p, ir_ref r, const ir_ref *in) {
-    const struct ir_graph *s = p->src;
-    const struct ir_node *n = ir_at(s, r);
-    const int64_t *a = ir_attr(s, r);
-    weft_dtype t = (weft_dtype)n->dtype;
-    double ddof;
-    switch (n->op) {
-    case IR_from: return ir_from(p->dst, &ir_leaf_at(s, (int)*a)->array);
-    case IR_input: return p->input[*a];
-    case IR_constant: return ir_constant_of(p->dst, t, (uint64_t)*a, (enum ir_weak)n->weak);
-    case IR_iota: return ir_iota(p->dst, t, n->rank, ir_dims(s, r), (int)*a);
-    default:
-        memcpy(&ddof, &a[1], sizeof ddof);
-        return ir_extent(p->dst, in[0], (uint64_t)a[0], ddof);
-    }
-}
-
-static ir_ref replay_broadcast(struct replay *p, ir_ref r, ir_ref x) {
+// What stood for a shape: matmul puts in what it needs, an empty run is a reduction again.
+static bool stands_for_shape(struct replay *p, ir_ref r, ir_ref *out) {
     const struct ir_node *n = ir_at(p->src, r);
-    const int64_t *a = ir_attr(p->src, r), *origin = a + 1 + n->rank;
-    if (n->flags & IR_AUTO) return x; // matmul puts in what it needs
-    if (n->flags & IR_EMPTY)
-        return ir_put_run(p->dst, (enum ir_op)origin[0], p->image[origin[1]], (int)origin[2],
-                          (int)origin[3]);
-    return ir_broadcast_to(p->dst, x, n->rank, a + 1);
-}
-
-// What was built from extents does not fit others.
-static ir_ref replay_fixed(struct replay *p, ir_ref r, ir_ref x) {
-    const int64_t *a = ir_attr(p->src, r);
-    const char *name = (const char *)(intptr_t)a[0];
-    const int rank = ir_at(p->src, r)->rank;
-    if (rank && memcmp(a + 1, ir_dims(p->dst, x), (size_t)rank * sizeof *a) != 0)
-        return ir_fail_at(p->dst, WEFT_ESHAPE, &(struct ir_blame){name, 1, &x},
-                          "was built for other extents");
-    return ir_fixed(p->dst, name, x);
-}
-
-static ir_ref replay_whole(struct replay *p, ir_ref r, const ir_ref *in) {
-    const struct ir_node *n = ir_at(p->src, r);
-    const int64_t *a = ir_attr(p->src, r);
-    switch (n->op) {
-    case IR_take: return ir_take(p->dst, in[0], in[1], (int)a[0], (int)a[1]);
-    case IR_take_along_axis: return ir_take_along(p->dst, in[0], in[1], (int)a[0], (int)a[1]);
-    case IR_join: return ir_join(p->dst, in[0], in[1], (int)a[0]);
-    case IR_result: return ir_result(p->dst, in[0], (int)a[0]);
-    default: return ir_call(p->dst, (enum ir_op)n->op, in, a, n->nattr);
-    }
-}
-
-static ir_ref replay_view(struct replay *p, ir_ref r, const ir_ref *in) {
-    const struct ir_node *n = ir_at(p->src, r);
-    const int64_t *a = ir_attr(p->src, r);
-    int perm[WEFT_MAX_RANK];
-    switch (n->op) {
-    case IR_reshape: return ir_reshape(p->dst, in[0], (int)a[0], a + 1);
-    case IR_transpose:
-        for (int i = 0; i < n->rank; i++)
-            perm[i] = (int)a[i];
-        return ir_transpose(p->dst, in[0], perm);
-    case IR_slice: return ir_slice(p->dst, in[0], (int)a[0], a[1], a[2], a[3]);
-    case IR_expand_dims: return ir_expand_dims(p->dst, in[0], (int)a[0]);
-    case IR_squeeze: return ir_squeeze(p->dst, in[0], (int)a[0]);
-    case IR_broadcast_to: return replay_broadcast(p, r, in[0]);
-    case IR_diagonal: return ir_diagonal(p->dst, in[0], a[0], (int)a[1], (int)a[2]);
-    case IR_windows: return ir_windows(p->dst, in[0], (int)a[0], a[1]);
-    case IR_trim: return ir_trim(p->dst, in[0], in[1], (int)a[0]);
-    case IR_fixed: return replay_fixed(p, r, in[0]);
-    default: return ir_guard(p->dst, in[0], in[1], (int)a[0]);
-    }
+    const int64_t *origin = ir_attr(p->src, r) + 1 + n->rank;
+    if (n->op != IR_broadcast_to || !(n->flags & (IR_AUTO | IR_EMPTY))) return false;
+    *out = n->flags & IR_AUTO ? p->image[n->in[0]]
+                              : ir_put_run(p->dst, (enum ir_op)origin[0], p->image[origin[1]],
+                                           (int)origin[2], (int)origin[3]);
+    return true;
 }
 
 static ir_ref replay_node(struct replay *p, ir_ref r) {
     const struct ir_node *n = ir_at(p->src, r);
-    ir_ref in[3];
+    const int64_t *attr = ir_attr(p->src, r);
+    ir_ref shape;
+    if (n->op == IR_from) return ir_from(p->dst, &ir_leaf_at(p->src, (int)*attr)->array);
+    if (n->op == IR_input) return p->input[*attr];
+    if (stands_for_shape(p, r, &shape)) return shape;
+    struct ir_again a = {.op = (enum ir_op)n->op, .dtype = (weft_dtype)n->dtype,
+                         .weak = (enum ir_weak)n->weak, .rank = n->rank, .nattr = n->nattr,
+                         .dims = ir_dims(p->src, r), .attr = attr};
     for (int i = 0; i < 3; i++)
-        in[i] = p->image[n->in[i]];
-    const int64_t *a = ir_attr(p->src, r);
-    switch (ir_ops[n->op].cls) {
-    case IR_LEAF: return replay_leaf(p, r, in);
-    case IR_PAIR:
-    case IR_MAP:
-        return ir_put_map(p->dst, (enum ir_op)n->op, (weft_dtype)n->dtype, (enum ir_weak)n->weak,
-                          in);
-    case IR_REDUCE: return ir_put_run(p->dst, (enum ir_op)n->op, in[0], (int)a[0], (int)a[1]);
-    case IR_VIEW: return replay_view(p, r, in);
-    case IR_CONTRACT: return ir_put_matmul(p->dst, in[0], in[1]);
-    default: return replay_whole(p, r, in);
-    }
+        a.in[i] = p->image[n->in[i]];
+    return ir_put_again(p->dst, &a);
 }
 
 static weft_status replay_all(struct replay *p, const struct ir_order *o) {
