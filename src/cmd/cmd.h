@@ -79,6 +79,7 @@ struct cmd_names {
     struct inputs *inputs;
     bool assume, shapes; // unknown names are f64[1000]; leaves without memory
     int nleaf;           // inputs of the graph so far
+    bool open;           // arrays are inputs of the graph, whatever they hold
 };
 names_fn cmd_find;
 names_list_fn cmd_list;
@@ -122,7 +123,7 @@ struct progress *progress_start(const char *what); // NULL when stderr is no ter
 void progress_stop(struct progress *p);
 
 struct options {
-    const char *expr;
+    const char *expr, *graph; // graph: a file, in place of an expression
     struct inputs inputs;
     const char **out; // -o, in order
     int nout;
@@ -134,7 +135,12 @@ struct options {
     weft_isa isa;
     unsigned show; // bits 1 << weft_dump_kind
 };
+// The leaf of a value; open: arrays are inputs of the graph, whatever they hold.
+weft_expr *input_leaf(weft_graph *g, const struct input *in, bool open);
+
 int cmd_eval(struct options *o);
+int cmd_eval_graph(struct options *o); // eval --graph
+int cmd_save(struct options *o);
 int cmd_explain(struct options *o);
 int cmd_bench(struct options *o);
 int cmd_ops(struct options *o);

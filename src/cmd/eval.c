@@ -111,6 +111,7 @@ static int to_terminal(struct job *j, const struct options *o) {
 }
 
 int cmd_eval(struct options *o) {
+    if (o->graph) return cmd_eval_graph(o);
     struct job j = {.ctx = open_context(o, o->backend)};
     if (!j.ctx) return EXIT_FAULT;
     int status = EXIT_BAD;

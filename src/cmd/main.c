@@ -10,6 +10,8 @@
 
 static const char usage[] =
     "usage: weft eval 'EXPR' [NAME=VALUE ...] [-o FILE.npy ...]   compute, print or write\n"
+    "       weft eval --graph FILE.weft [NAME=VALUE ...]          the same, of a saved graph\n"
+    "       weft save 'EXPR' [NAME=VALUE ...] -o FILE.weft        a graph whose arrays are inputs\n"
     "       weft explain 'EXPR' [NAME=VALUE ...]                  graph, plan, LLVM IR, machine "
     "code\n"
     "       weft bench 'EXPR' [NAME=VALUE ...]                    fused, unfused and interpreted "
@@ -100,6 +102,7 @@ enum {
     OPT_PROFILE,
     OPT_HTML,
     OPT_COLOR,
+    OPT_GRAPH,
     OPT_VERSION,
     OPT_SHOW = 512
 };
@@ -115,6 +118,7 @@ static const struct option long_options[] = {{"out", required_argument, NULL, 'o
                                              {"profile", no_argument, NULL, OPT_PROFILE},
                                              {"html", required_argument, NULL, OPT_HTML},
                                              {"color", required_argument, NULL, OPT_COLOR},
+                                             {"graph", required_argument, NULL, OPT_GRAPH},
                                              {"help", no_argument, NULL, 'h'},
                                              {"version", no_argument, NULL, OPT_VERSION},
                                              {"ir", no_argument, NULL, OPT_SHOW + WEFT_DUMP_IR},
@@ -161,6 +165,7 @@ static bool read_option(struct options *o, int c) {
     case OPT_PROFILE: o->profile = true; return true;
     case OPT_HTML: o->html = optarg; return true;
     case OPT_COLOR: return read_word("--color", optarg, colors, COUNT_OF(colors), &o->color);
+    case OPT_GRAPH: o->graph = optarg; return true;
     case OPT_THREADS: return read_count("--threads", optarg, &o->threads);
     case OPT_ROUNDS: return read_count("--rounds", optarg, &o->rounds);
     case OPT_BACKEND:
@@ -196,6 +201,7 @@ static const struct verb {
     int (*run)(struct options *o);
     bool expr, shapes; // takes an expression; looks at shapes only
 } verbs[] = {{"eval", cmd_eval, true, false},
+             {"save", cmd_save, true, true},
              {"explain", cmd_explain, true, true},
              {"bench", cmd_bench, true, false},
              {"ops", cmd_ops, false, false},
@@ -226,9 +232,11 @@ static bool read_arguments(struct options *o, const struct verb *v, int argc, ch
     if (!v->expr)
         return optind == argc ||
                (cmd_fail("'%s': %s takes no argument", argv[optind], v->name), false);
-    if (!o->expr && optind == argc)
+    if (o->graph && (v->run != cmd_eval || o->expr))
+        return cmd_fail("--graph: only for eval, in place of an expression"), false;
+    if (!o->graph && !o->expr && optind == argc)
         return cmd_fail("%s: an expression should follow", v->name), false;
-    if (!o->expr) o->expr = argv[optind++];
+    if (!o->graph && !o->expr) o->expr = argv[optind++];
     for (; optind < argc; optind++)
         if (!input_add(&o->inputs, argv[optind], v->shapes)) return false;
     return true;
@@ -249,7 +257,7 @@ int main(int argc, char **argv) {
     while (i < COUNT_OF(verbs) && strcmp(verbs[i].name, name) != 0)
         i++;
     if (i == COUNT_OF(verbs))
-        return cmd_fail("'%s' is not eval, explain, bench, ops or info", name);
+        return cmd_fail("'%s' is not eval, save, explain, bench, ops or info", name);
     struct options o = {.rounds = 9};
     bool help = false;
     o.out = cmd_alloc((size_t)argc * sizeof *o.out);

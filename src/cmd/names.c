@@ -7,17 +7,16 @@
 
 enum { WINDOW = 100 };
 
-static weft_expr *leaf_of(struct parser *p, struct input *in) {
+weft_expr *input_leaf(weft_graph *g, const struct input *in, bool open) {
     const weft_array *a = &in->data.array;
     switch (in->kind) {
-    case INPUT_INT: return weft_int(p->graph, in->i);
-    case INPUT_UINT: return weft_uint(p->graph, in->u);
-    case INPUT_FLOAT: return weft_float(p->graph, in->f);
-    case INPUT_BOOL: return weft_truth(p->graph, in->i != 0);
+    case INPUT_INT: return weft_int(g, in->i);
+    case INPUT_UINT: return weft_uint(g, in->u);
+    case INPUT_FLOAT: return weft_float(g, in->f);
+    case INPUT_BOOL: return weft_truth(g, in->i != 0);
     default: break;
     }
-    return in->shape_only ? weft_input(p->graph, in->name, a->dtype, a->rank, a->dims)
-                          : weft_from(p->graph, a);
+    return in->shape_only || open ? weft_input(g, in->name, a->dtype, a->rank, a->dims) : weft_from(g, a);
 }
 
 int cmd_find(struct parser *p, const struct token *t, bool last, struct value *out) {
@@ -31,6 +30,7 @@ int cmd_find(struct parser *p, const struct token *t, bool last, struct value *o
     if (!value_built(p, t->at, leaf_of(p, in), out)) return -1;
     parse_trace(p, in->name, strlen(in->name), NULL, 0, out);
     return 1;
+    return value_built(p, t->at, input_leaf(p->graph, in, n->open), out) ? 1 : -1;
 }
 
 void cmd_list(struct parser *p, char *buf, size_t size) {
