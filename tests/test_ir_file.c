@@ -120,6 +120,8 @@ static void add_calls(struct whole *w) {
     call(w, IR_svd, &f, (int64_t[]){1}, 1);
     call(w, IR_fft, (ir_ref[]){f, f, 0}, (int64_t[]){1, 1}, 2);
     call(w, IR_rfft, &f, (int64_t[]){0}, 1);
+    const ir_ref bytes = ir_reshape(w->g, w->in[WEFT_U8], 1, (int64_t[]){-1});
+    call(w, IR_unpack_bits, &bytes, (int64_t[]){3, 100}, 2);
     call(w, IR_irfft, (ir_ref[]){f, f, 0}, (int64_t[]){1, 10}, 2);
 }
 

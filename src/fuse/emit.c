@@ -27,6 +27,12 @@ static int32_t *place_of(struct code *c, int item, int sec) {
 }
 
 static int push_op(struct code *c, struct seg_op op, int sec, ir_ref node) {
+// Whether something that was pushed found no memory.
+static bool lost(const struct code *c) {
+    return c->op.failed || c->sec.failed || c->operand.failed || c->out.failed;
+}
+
+static int push_op(struct code *c, struct seg_op op, int sec) {
     uint8_t s = (uint8_t)sec;
     int index = (int)VEC_LEN(&c->op, struct seg_op);
     vec_push(&c->op, &op, sizeof op);
@@ -131,6 +137,7 @@ static void walk(struct code *c, struct visit from) {
     }
     c->failed |=
         stack.failed || c->op.failed || c->sec.failed || c->node.failed || c->operand.failed || c->out.failed;
+    c->failed |= stack.failed || lost(c);
     vec_free(&stack);
 }
 
@@ -144,6 +151,7 @@ static void walk_stores(struct code *c) {
         walk(c, (struct visit){item, from});
         if (!c->failed)
             emit_store(c, a->o.dtype, *place_of(c, item, from), operand_of(c, i, sec), sec);
+        c->failed |= lost(c); // the store and its operand are in, or the plan is not made
     }
 }
 

@@ -197,7 +197,8 @@ static int attributes_of_call(enum ir_op op) {
     case IR_rfft: return 1;
     case IR_scan:
     case IR_fft:
-    case IR_irfft: return 2;
+    case IR_irfft:
+    case IR_unpack_bits: return 2;
     case IR_triangular: return 3;
     case IR_scatter: return 4;
     default: return -1;
