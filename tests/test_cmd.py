@@ -235,12 +235,39 @@ def test_verbs():
     check("generated inputs are always the same", a == b and "nan" not in a, a + b)
 
 
+# ---- saved graphs -------------------------------------------------------------------------------------------
+def test_graphs(tmp):
+    path, out = os.path.join(tmp, "g.weft"), os.path.join(tmp, "o.npy")
+    text, given = "sqrt(x*y + x), sort(x)", ["x=f64[6]", "y=f64[6]"]
+    code, _, err = weft("save", text, *given, "-o", path)
+    check("save", code == 0, err)
+    check("a saved graph gives the same", weft("eval", "--graph", path, "--raw", *given) == weft("eval", text, "--raw", *given))
+    code, _, err = weft("eval", "--graph", path, *given, "-o", out, "-o", out + "2")
+    check("a saved graph into files", code == 0 and np.load(out).shape == (6,), err)
+    for args, want in [(["x=f64[6]"], "y: the graph needs this input"), (["x=f64[6]", "y=f64[7]"], "y: not of the type"),
+                       (["x=f64[6]", "y=2"], "y: not of the type")]:
+        code, _, err = weft("eval", "--graph", path, *args)
+        check(f"a saved graph with {args}", code == 2 and want in err, err)
+    weft("save", "a*s", "s=f32[]", "-o", path)
+    code, text, err = weft("eval", "--graph", path, "a=f64[1000]:iota", "s=2")
+    check("a number for an input without axes", code == 0 and "1998" in text, text + err)
+    data = open(path, "rb").read()
+    open(path, "wb").write(data[:-1])
+    code, _, err = weft("eval", "--graph", path)
+    check("a damaged graph is refused", code == 2 and "graph file" in err, err)
+    for args in (["eval", "--graph", path + "none"], ["save", "x", "-o", os.path.join(tmp, "none", "g")]):
+        code, _, err = weft(*args)
+        check(" ".join(args[:2]), code == 1 and "No such file" in err, err)
+    check("save without a file", weft("save", "x")[0] == 2)
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         test_printing(tmp)
         test_sentences(tmp)
         test_files(tmp)
         test_verbs()
+        test_graphs(tmp)
         os.chdir("/")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -27,10 +27,9 @@ int cmd_find(struct parser *p, const struct token *t, bool last, struct value *o
     if (!in) return 0;
     in->used = true;
     if (in->shape_only) in->number = n->nleaf++;
-    if (!value_built(p, t->at, leaf_of(p, in), out)) return -1;
+    if (!value_built(p, t->at, input_leaf(p->graph, in, n->open), out)) return -1;
     parse_trace(p, in->name, strlen(in->name), NULL, 0, out);
     return 1;
-    return value_built(p, t->at, input_leaf(p->graph, in, n->open), out) ? 1 : -1;
 }
 
 void cmd_list(struct parser *p, char *buf, size_t size) {

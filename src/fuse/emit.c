@@ -26,13 +26,12 @@ static int32_t *place_of(struct code *c, int item, int sec) {
     return &c->at[(size_t)item * (size_t)c->b->nsec + (size_t)sec];
 }
 
-static int push_op(struct code *c, struct seg_op op, int sec, ir_ref node) {
 // Whether something that was pushed found no memory.
 static bool lost(const struct code *c) {
-    return c->op.failed || c->sec.failed || c->operand.failed || c->out.failed;
+    return c->op.failed || c->sec.failed || c->node.failed || c->operand.failed || c->out.failed;
 }
 
-static int push_op(struct code *c, struct seg_op op, int sec) {
+static int push_op(struct code *c, struct seg_op op, int sec, ir_ref node) {
     uint8_t s = (uint8_t)sec;
     int index = (int)VEC_LEN(&c->op, struct seg_op);
     vec_push(&c->op, &op, sizeof op);
@@ -69,6 +68,7 @@ static void emit_load(struct code *c, uint8_t dtype, uint16_t operand, int item,
 
 // The value of the instruction `value` (of a node that it takes its number from).
 static void emit_store(struct code *c, uint8_t dtype, int value, uint16_t operand, int sec) {
+    if (lost(c)) return; // the value may not be in the list
     struct seg_op op = {
         .op = SEG_STORE, .dtype = dtype, .in_type = dtype, .arg = {(uint16_t)value, operand}};
     push_op(c, op, sec, c->node.failed ? IR_NONE : VEC_AT(&c->node, ir_ref, value));
@@ -135,8 +135,6 @@ static void walk(struct code *c, struct visit from) {
         else
             vec_push(&stack, &before, sizeof before);
     }
-    c->failed |=
-        stack.failed || c->op.failed || c->sec.failed || c->node.failed || c->operand.failed || c->out.failed;
     c->failed |= stack.failed || lost(c);
     vec_free(&stack);
 }
