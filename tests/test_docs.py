@@ -133,7 +133,7 @@ def run_sh(block, folder):
 
 def run_python(block, folder):
     code, out, err = run(["/usr/bin/python3", "-"], folder, stdin=block.before + block.text,
-                         PYTHONPATH=os.path.join(BUILD, "bindings", "python"))
+                         PYTHONPATH=os.path.join(BUILD, "python"))
     if code and "No module named 'weft'" in err:
         return None, "the Python module is not built"
     block.printed = out

@@ -246,6 +246,15 @@ static bool run_bins(struct parser *p, struct call *c, struct value *out) {
     return call_built(p, c, weft_bincount(x, weights, n), out);
 }
 
+// unpack_bits(bytes, skip, count): bits of bytes, least significant first
+static bool run_bits(struct parser *p, struct call *c, struct value *out) {
+    int64_t skip = 0, count = 0;
+    weft_expr *x = call_expr(p, c, 0);
+    return x && value_int(p, &c->arg[1], "a number of bits", &skip) &&
+           value_int(p, &c->arg[2], "a number of bits", &count) &&
+           call_built(p, c, weft_unpack_bits(x, skip, count), out);
+}
+
 static bool run_moveaxis(struct parser *p, struct call *c, struct value *out) {
     int from = 0, to = 0;
     weft_expr *x = call_expr(p, c, 0);
@@ -308,6 +317,7 @@ static const struct row rows[] = {
     CALL(bin_edges, run_histogram, 3, 3, 0),
     CALL(bincount, run_bins, 2, 3, 0),
     CALL(one_hot, run_bins, 2, 2, KW(DTYPE)),
+    CALL(unpack_bits, run_bits, 3, 3, 0),
     QUANTILE(median, 1, 2, WEFT_NAN_PROPAGATE),
     QUANTILE(quantile, 2, 3, WEFT_NAN_PROPAGATE),
     QUANTILE(percentile, 2, 3, WEFT_NAN_PROPAGATE),
