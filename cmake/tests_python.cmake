@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The Python module from outside, against NumPy.
 if(TARGET weft_python)
+  add_test(NAME pip COMMAND ${WEFT_PYTHON_EXE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/test_pip.py ${CMAKE_BINARY_DIR})
   add_test(NAME python COMMAND ${WEFT_PYTHON_EXE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/test_python.py $<TARGET_FILE_DIR:weft_python>)
 else()
   add_test(NAME python COMMAND ${CMAKE_COMMAND} -E echo
