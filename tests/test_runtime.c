@@ -114,7 +114,7 @@ static void compare_runs(struct fake_program *f, struct rt_env *env, struct buff
                          const char *what, uint64_t id, int cost) {
     cr_assert_eq(fake_finish(f, env, cost), WEFT_OK);
     fake_reference(f, b->shift);
-    struct rt_workspace *ws = rt_workspace_new(&env->alloc);
+    struct rt_workspace *ws = rt_workspace_new(&env->alloc, NULL);
     const int64_t bytes = rt_program_bytes(&f->program, env);
     cr_assert_eq(rt_workspace_reserve(ws, (size_t)bytes), WEFT_OK);
     const size_t held = rt_workspace_bytes(ws);

@@ -355,7 +355,7 @@ static void *metered(void *ud, void *p, size_t old, size_t size) {
 Test(run, workspace) {
     struct meter m = {0};
     const struct base_alloc alloc = {metered, &m};
-    struct rt_workspace *w = rt_workspace_new(&alloc);
+    struct rt_workspace *w = rt_workspace_new(&alloc, NULL);
     cr_assert_eq(rt_workspace_bytes(w), 0);
     static const size_t sizes[] = {1, 100, 64, 4096, 5000, 9 << 20, 20 << 20, 100};
     size_t most = 0;
@@ -380,7 +380,7 @@ static weft_status metered_run(struct meter *m, int threads, int *runs_calls) {
     struct rt_env env = {
         .alloc = {metered, m}, .isa = KERN_BASE, .threads = threads, .own_executor = true};
     env.pool = rt_pool_new(&env.alloc, threads);
-    struct rt_workspace *ws = rt_workspace_new(&env.alloc);
+    struct rt_workspace *ws = rt_workspace_new(&env.alloc, NULL);
     static double x[200 * 300], want[200 * 300];
     for (int i = 0; i < 200 * 300; i++)
         x[i] = i;

@@ -77,6 +77,8 @@ typedef enum weft_status {
     WEFT_ELIMIT,       /* a limit of the context was reached */
     WEFT_EUNSUPPORTED, /* not available in this build or on this machine */
     WEFT_ESYS,         /* the operating system refused (threads, files) */
+    WEFT_ECANCELED,    /* the evaluation was told to stop (weft/control.h) */
+    WEFT_ECHECK,       /* checked mode found what the sentence says (weft/control.h) */
     WEFT_STATUS__N
 } weft_status;
 
@@ -185,6 +187,10 @@ typedef struct weft_ctx_opts {
     const char *code_dir;
     size_t code_dir_bytes;
     const weft_code_store *code_store; /* copied */
+    /* budgets, see weft/control.h; 0: none */
+    size_t workspace_bytes;   /* of all workspaces of the context together */
+    uint32_t graph_nodes;     /* of one graph */
+    uint32_t compile_ms;      /* spent in the machine-code compiler, all in all */
 } weft_ctx_opts;
 
 /* Makes a context. WEFT_ENOMEM, WEFT_EINVAL. *out is NULL on failure. */
@@ -213,6 +219,7 @@ typedef struct weft_stats {
     uint64_t disk_refused;   /* of these: what was found was damaged, foreign or could not be mapped */
     uint64_t disk_writes;    /* steps whose code was put there */
     uint64_t disk_bytes;     /* machine code read from there */
+    uint64_t compile_refusals; /* bodies that stay interpreted because compile_ms is spent */
 } weft_stats;
 
 /* Fills *out (its size is given so that the struct can grow). Counters are since the context began. */
@@ -760,12 +767,19 @@ WEFT_API weft_expr *weft_bincount(weft_expr *x, weft_expr *weights, int64_t leng
 
 /* ---- evaluation --------------------------------------------------------------------------------- */
 
+/* Progress of an evaluation; false stops it. See weft/control.h. */
+typedef bool weft_progress_fn(void *ud, uint64_t done, uint64_t total);
+typedef struct weft_token weft_token; /* weft/control.h */
+
 /* size must be sizeof(weft_eval_opts). NULL or zero fields are defaults. */
 typedef struct weft_eval_opts {
     size_t size;
     weft_workspace *workspace; /* default: one that the context recycles */
     int threads;               /* 0: as the context; otherwise an upper limit for this call */
     bool unfused;              /* every operation its own pass: for measurement and for debugging */
+    weft_token *token;          /* stops this evaluation when it is cancelled */
+    weft_progress_fn *progress; /* called now and then on this thread */
+    void *progress_ud;
 } weft_eval_opts;
 
 /* Computes x into out, whose dtype and shape must be those of x; its strides are free but it must not
@@ -840,6 +854,8 @@ typedef struct weft_env_info {
     const char *name, *values, *doc;
 } weft_env_info;
 WEFT_API const weft_env_info *weft_env_at(int i);
+
+#include "weft/control.h"
 
 #endif /* WEFT_TYPES_ONLY */
 

@@ -31,6 +31,7 @@ struct weft_ctx {
     struct base_alloc host;     // the host's allocator, behind the counting one
     unsigned dump;              // bits 1 << weft_dump_kind, from WEFT_DUMP
     _Atomic uint64_t allocs, alloc_bytes;
+    uint32_t graph_nodes;       // at most in a graph; 0: the ir room's own limit
 };
 struct weft_workspace {
     weft_ctx *ctx;
@@ -44,6 +45,7 @@ struct weft_workspace {
 size_t eval_room_bytes(int nleaf, int nout, int nconst); // of `many`
 weft_workspace *ctx_borrow(weft_ctx *ctx); // NULL: no memory
 void ctx_return(weft_ctx *ctx, weft_workspace *ws);
+bool ctx_trim(weft_ctx *ctx); // frees recycled workspaces; whether they held anything
 void ctx_log(weft_ctx *ctx, weft_log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 // ---- environment variables (env.c) ----------------------------------------------------------------
@@ -57,6 +59,22 @@ struct env_settings {
 };
 void env_read(struct env_settings *s); // fields without a variable keep their value
 bool env_cache_dir(const struct env_settings *s, char *path, size_t size); // false: none
+
+// One evaluation from its beginning: what may stop it (control.c). control is for rt_bind or NULL.
+struct api_watch {
+    struct rt_control *control, own;
+};
+struct api_watch_opts {
+    weft_token *token;
+    weft_progress_fn *progress;
+    void *progress_ud;
+};
+void watch_begin(struct api_watch *w, const struct api_watch_opts *o); // o NULL: nothing of its own
+static inline uint64_t watch_epoch(const weft_ctx *ctx) {
+    return atomic_load_explicit(&ctx->env.cancels, memory_order_relaxed);
+}
+// A run; when the budget for workspaces is spent, recycled ones are freed and it is tried again.
+weft_status watch_run(weft_ctx *ctx, const struct rt_program *p, const struct rt_bind *b);
 
 // ---- graphs (graph.c) -------------------------------------------------------------------------------
 struct weft_expr {

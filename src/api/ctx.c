@@ -48,7 +48,8 @@ static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
     ctx->dump = s.dump;
     if (env->own_executor && !(env->pool = rt_pool_new(&env->alloc, env->threads))) return WEFT_ENOMEM;
     char dir[4096];
-    struct jit_opts jo = {.backend = s.backend, .cache_bytes = bound};
+    struct jit_opts jo = {.backend = s.backend, .cache_bytes = bound,
+                          .compile_ns = (uint64_t)o->compile_ms * 1000000};
     jo.disk_bytes = o->code_dir_bytes ? o->code_dir_bytes : (size_t)64 << 20;
     if (o->code_store) jo.code_store = *o->code_store;
     if (o->code_dir && o->code_dir[0])
@@ -89,6 +90,8 @@ weft_status weft_ctx_new(weft_ctx **out, const weft_ctx_opts *opts) {
     ctx->env.alloc = (struct base_alloc){counting_alloc, ctx};
     ctx->env.log = o->log;
     ctx->env.log_ud = o->log_ud;
+    ctx->env.workspace_limit = (int64_t)MIN_OF(o->workspace_bytes, (size_t)BASE_MAX_BYTES);
+    ctx->graph_nodes = o->graph_nodes;
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_mutex_init(&ctx->plans.lock, NULL);
     weft_status st = set_up(ctx, o);
@@ -97,6 +100,12 @@ weft_status weft_ctx_new(weft_ctx **out, const weft_ctx_opts *opts) {
         return st;
     }
     *out = ctx;
+    return WEFT_OK;
+}
+
+weft_status weft_cancel(weft_ctx *ctx) {
+    if (!ctx) return WEFT_EINVAL;
+    atomic_fetch_add_explicit(&ctx->env.cancels, 1, memory_order_relaxed);
     return WEFT_OK;
 }
 
@@ -157,7 +166,7 @@ static weft_workspace *make_workspace(weft_ctx *ctx) {
     weft_workspace *ws = base_get_zero(&ctx->env.alloc, sizeof *ws);
     if (!ws) return NULL;
     ws->ctx = ctx;
-    ws->rt = rt_workspace_new(&ctx->env.alloc);
+    ws->rt = rt_workspace_new(&ctx->env.alloc, &ctx->env);
     if (ws->rt) return ws;
     base_put(&ctx->env.alloc, ws, sizeof *ws);
     return NULL;
@@ -183,13 +192,32 @@ void ctx_return(weft_ctx *ctx, weft_workspace *ws) {
     pthread_mutex_unlock(&ctx->lock);
 }
 
+// Gives back what recycled workspaces hold, for an evaluation that the budget has no room for.
+bool ctx_trim(weft_ctx *ctx) {
+    weft_workspace *ws = atomic_exchange_explicit(&ctx->ready, NULL, memory_order_acquire);
+    pthread_mutex_lock(&ctx->lock);
+    if (ws) ws->next = ctx->spare;
+    ws = ws ? ws : ctx->spare;
+    ctx->spare = NULL;
+    pthread_mutex_unlock(&ctx->lock);
+    bool any = false;
+    for (weft_workspace *next; ws; ws = next) {
+        next = ws->next;
+        any |= rt_workspace_held(ws->rt) > 0;
+        free_workspace(ws);
+    }
+    return any;
+}
+
 weft_status weft_workspace_new(weft_ctx *ctx, weft_workspace **out) {
     if (!ctx || !out) return WEFT_EINVAL;
     *out = make_workspace(ctx);
     return *out ? WEFT_OK : WEFT_ENOMEM;
 }
 weft_status weft_workspace_reserve(weft_workspace *ws, size_t bytes) {
-    return ws ? rt_workspace_hold(ws->rt, bytes) : WEFT_EINVAL;
+    if (!ws) return WEFT_EINVAL;
+    const weft_status st = rt_workspace_hold(ws->rt, bytes);
+    return st == WEFT_ELIMIT && ctx_trim(ws->ctx) ? rt_workspace_hold(ws->rt, bytes) : st;
 }
 size_t weft_workspace_bytes(const weft_workspace *ws) {
     return ws ? rt_workspace_held(ws->rt) + ws->nmany * sizeof *ws->many : 0;

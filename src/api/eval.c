@@ -192,6 +192,7 @@ static bool check_before(weft_ctx *ctx, const struct plan_request *q, const stru
     b.out = out;
     b.err = NULL;
     b.unheard = true;
+    b.control = NULL; // progress is the real run's
     if (rt_program_run(c->program, &ctx->env, &b)) goto fail;
     return true;
 fail:
@@ -199,33 +200,34 @@ fail:
     return false;
 }
 
-static void check_after(weft_ctx *ctx, const struct plan_request *q, struct checker *c) {
-    for (int i = 0; i < q->n; i++)
+static void check_after(weft_ctx *ctx, const struct plan_request *q, struct checker *c, bool ran) {
+    for (int i = 0; ran && i < q->n; i++)
         if (!same_values(&q->outs[i], c->dense[i].data))
             ctx_log(ctx, WEFT_LOG_WARN, "check: output %d differs between machine code and interpreter", i);
     check_free(ctx, c, q->n);
 }
 
 // ---- the simple storey ------------------------------------------------------------------------------------
-static weft_status run(weft_graph *g, const struct plan_request *q, weft_workspace *ws, int threads) {
+static weft_status run(weft_graph *g, const struct plan_request *q, weft_workspace *ws,
+                       const struct rt_bind *how) {
     struct found f = {NULL};
-    struct rt_bind b = {.threads = threads, .err = &g->run};
+    struct rt_bind b = *how;
     TRY(find_plan(g, q, &f));
     struct rt_program *p = plans_program(f.entry);
     weft_status st = bind(g, q, ws, &f, &b);
     if (!st) {
         struct checker c;
         bool checking = check_before(g->ctx, q, &b, &c);
-        jit_program_prepare(g->ctx->jit, p);
-        st = rt_program_run(p, &g->ctx->env, &b);
-        if (checking) check_after(g->ctx, q, &c);
+        st = jit_program_prepare(g->ctx->jit, p, &b);
+        if (!st) st = watch_run(g->ctx, p, &b);
+        if (checking) check_after(g->ctx, q, &c, !st);
     }
     if (f.held) plans_put(g->ctx, f.entry);
     return st ? err_set(&g->run, st, "%s", weft_status_text(st)) : WEFT_OK;
 }
 
-static weft_status eval_checked(weft_graph *g, const struct plan_request *q,
-                                const weft_eval_opts *opts) {
+static weft_status eval_checked(weft_graph *g, const struct plan_request *q, const weft_eval_opts *opts,
+                                uint64_t begun) {
     if (opts && opts->size != sizeof *opts)
         return err_set(&g->run, WEFT_EINVAL, "eval: size is not sizeof(weft_eval_opts)");
     for (int i = 0; i < q->n; i++)
@@ -236,10 +238,14 @@ static weft_status eval_checked(weft_graph *g, const struct plan_request *q,
                 return err_set(&g->run, WEFT_EALIAS, "outputs %d and %d overlap", k, i);
     weft_workspace *ws = opts && opts->workspace ? opts->workspace : ctx_borrow(g->ctx);
     if (!ws) return err_set(&g->run, WEFT_ENOMEM, "no memory for a workspace");
+    struct api_watch watch;
+    watch_begin(&watch, opts ? &(struct api_watch_opts){opts->token, opts->progress, opts->progress_ud} : NULL);
+    const struct rt_bind how = {.threads = opts ? opts->threads : 0, .err = &g->run, .begun = begun,
+                                .control = watch.control};
     struct pairs real;
     weft_status st = pairs_expand(g->ir, &g->ctx->env.alloc, q, &real);
     if (st) st = err_set(&g->run, st, "no memory for complex results");
-    if (!st) st = run(g, &real.request, ws, opts ? opts->threads : 0);
+    if (!st) st = run(g, &real.request, ws, &how);
     pairs_free(&g->ctx->env.alloc, &real);
     if (!opts || !opts->workspace) ctx_return(g->ctx, ws);
     return st;
@@ -254,6 +260,7 @@ weft_status weft_eval_n(int n, weft_expr *const *x, const weft_array *outs,
     for (int i = 0; i < n; i++)
         if (x[i]) g = x[i]->g;
     if (!g) return WEFT_EINVAL; // every root failed while it was built
+    const uint64_t begun = watch_epoch(g->ctx);
     err_clear(&g->run);
     if (ir_error(g->ir)->status) return ir_error(g->ir)->status;
     if (n > (int)COUNT_OF(few)) roots = base_get(&g->ctx->env.alloc, sizeof *roots * (size_t)n);
@@ -264,7 +271,7 @@ weft_status weft_eval_n(int n, weft_expr *const *x, const weft_array *outs,
     } else {
         struct plan_request q = {.g = g->ir, .n = n, .roots = roots, .outs = outs,
                                  .unfused = opts && opts->unfused};
-        st = eval_checked(g, &q, opts);
+        st = eval_checked(g, &q, opts, begun);
     }
     if (roots != few) base_put(&g->ctx->env.alloc, roots, sizeof *roots * (size_t)n);
     errno = saved;

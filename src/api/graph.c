@@ -22,7 +22,7 @@ weft_graph *weft_graph_new(weft_ctx *ctx) {
     vec_init(&g->leaves, a);
     vec_init(&g->consts, a);
     vec_init(&g->owned, a);
-    g->ir = ir_graph_new(a, 0);
+    g->ir = ir_graph_new(a, ctx->graph_nodes);
     if (g->ir) return g;
     weft_graph_free(g);
     return NULL;
@@ -98,6 +98,8 @@ const char *weft_status_text(weft_status s) {
         [WEFT_ELIMIT] = "limit reached",
         [WEFT_EUNSUPPORTED] = "not supported here",
         [WEFT_ESYS] = "system error",
+        [WEFT_ECANCELED] = "cancelled",
+        [WEFT_ECHECK] = "a check failed",
     };
     return (unsigned)s < WEFT_STATUS__N ? text[s] : "unknown status";
 }

@@ -169,7 +169,8 @@ static weft_status make_variant(weft_program *p, const weft_array *in, const wef
 
 // ---- compile -------------------------------------------------------------------------------------------
 static weft_status fill_program(weft_program *p, int n, const ir_ref *roots, const struct ir_graph *src,
-                                struct base_err *err) {
+                                const struct rt_bind *how) {
+    struct base_err *err = how->err;
     p->g = ir_graph_new(&p->ctx->env.alloc, 0);
     p->roots = ARENA_ARRAY(&p->arena, ir_ref, n);
     p->nin = pairs_inputs(src);
@@ -183,8 +184,8 @@ static weft_status fill_program(weft_program *p, int n, const ir_ref *roots, con
     weft_status st = ir_replay(src, n, roots, NULL, p->g, p->roots);
     if (st) return err_set(err, st, "%s", ir_error(p->g)->text);
     TRY(make_variant(p, p->inputs, NULL, err, &p->first));
-    jit_program_compile(p->ctx->jit, p->first->rt);
-    return WEFT_OK;
+    const weft_status cut = jit_program_compile(p->ctx->jit, p->first->rt, how);
+    return cut ? err_set(err, cut, "compile: cancelled") : WEFT_OK;
 }
 
 weft_status weft_compile(int n, weft_expr *const *roots, weft_program **out) {
@@ -196,6 +197,7 @@ weft_status weft_compile(int n, weft_expr *const *roots, weft_program **out) {
     for (int i = 0; i < n; i++)
         if (roots[i]) g = roots[i]->g;
     if (!g) return WEFT_EINVAL;
+    const struct rt_bind how = {.err = &g->run, .begun = watch_epoch(g->ctx)};
     err_clear(&g->run);
     if (ir_error(g->ir)->status) return ir_error(g->ir)->status;
     ir_ref *refs = base_get(&g->ctx->env.alloc, sizeof *refs * (size_t)n);
@@ -206,7 +208,7 @@ weft_status weft_compile(int n, weft_expr *const *roots, weft_program **out) {
         arena_init(&p->arena, &g->ctx->env.alloc);
         pthread_mutex_init(&p->lock, NULL);
         st = eval_roots(n, roots, refs, &g);
-        if (!st) st = fill_program(p, n, refs, g->ir, &g->run);
+        if (!st) st = fill_program(p, n, refs, g->ir, &how);
         if (st) weft_program_free(p);
     } else {
         base_put(&g->ctx->env.alloc, p, sizeof *p);
@@ -313,29 +315,36 @@ static weft_status other_variant(weft_program *p, const weft_array *in, const we
 
 static void *moved(void *data, size_t offset) { return data ? (char *)data + offset : NULL; }
 
-static weft_status run_variant(const weft_program *p, struct variant *v, weft_workspace *ws,
-                               const weft_array *in, const weft_array *out, struct base_err *err) {
-    struct rt_bind b = {.err = err};
-    TRY(eval_room(ws, v->rt->nleaf, v->nreal, 0, &b));
+// One call of weft_run: the workspace, and what of rt_bind is known already.
+struct call {
+    weft_workspace *ws;
+    struct rt_bind bind;
+};
+
+static weft_status run_variant(const weft_program *p, struct variant *v, const struct call *c,
+                               const weft_array *in, const weft_array *out) {
+    struct rt_bind b = c->bind;
+    TRY(eval_room(c->ws, v->rt->nleaf, v->nreal, 0, &b));
     void **leaf = (void **)(uintptr_t)b.leaf;
     for (int i = 0; i < v->rt->nleaf; i++)
         leaf[i] = v->leaf_input[i] >= 0 ? moved(in[v->leaf_input[i]].data, v->leaf_offset[i]) : v->leaf_data[i];
     for (int i = 0; i < v->nreal; i++)
         leaf[v->rt->nleaf + i] = moved(out[v->real_out[i]].data, v->real_offset[i]);
     b.constant = v->constant;
-    jit_program_prepare(p->ctx->jit, v->rt);
-    return rt_program_run(v->rt, &p->ctx->env, &b);
+    TRY(jit_program_prepare(p->ctx->jit, v->rt, &b));
+    return watch_run(p->ctx, v->rt, &b);
 }
 
-static weft_status run_checked(weft_program *p, weft_workspace *ws, const weft_array *in,
-                               const weft_array *out, struct base_err *err) {
+static weft_status run_checked(weft_program *p, const struct call *c, const weft_array *in,
+                               const weft_array *out) {
+    struct base_err *err = c->bind.err;
     if (fits(p, p->first, in, out)) {
         for (int i = 0; i < p->nin; i++)
             if (!in[i].data && weft_array_count(&in[i])) return check_inputs(p, in, err);
         for (int i = 0; i < p->nout; i++)
             if (!out[i].data && weft_array_count(&out[i]))
                 return err_set(err, WEFT_EINVAL, "output %d: no data", i);
-        return run_variant(p, p->first, ws, in, out, err);
+        return run_variant(p, p->first, c, in, out);
     }
     TRY(check_inputs(p, in, err));
     for (int i = 0; i < p->nout; i++) {
@@ -346,26 +355,58 @@ static weft_status run_checked(weft_program *p, weft_workspace *ws, const weft_a
     }
     struct variant *v = NULL;
     TRY(other_variant(p, in, out, err, &v));
-    weft_status st = run_variant(p, v, ws, in, out, err);
+    weft_status st = run_variant(p, v, c, in, out);
     pthread_mutex_lock(&p->lock);
     v->users--;
     pthread_mutex_unlock(&p->lock);
     return st;
 }
 
-weft_status weft_run(const weft_program *cp, weft_workspace *ws, const weft_array *inputs,
-                     const weft_array *outs, char *err, size_t err_size) {
+static weft_status run_call(const weft_program *cp, struct call *c, const weft_array *inputs,
+                            const weft_array *outs) {
     weft_program *p = (weft_program *)(uintptr_t)cp; // its list of variants is guarded by its lock
-    struct base_err e = {WEFT_OK, ""};
-    int saved = errno;
-    weft_status st = WEFT_EINVAL;
-    if (p && outs && (inputs || !p->nin)) {
-        weft_workspace *mine = ws ? ws : ctx_borrow(p->ctx);
-        st = mine ? run_checked(p, mine, inputs, outs, &e) : WEFT_ENOMEM;
-        if (mine && !ws) ctx_return(p->ctx, mine);
-    }
-    if (err && err_size)
-        snprintf(err, err_size, "%s", e.text[0] ? e.text : st ? weft_status_text(st) : "");
+    weft_workspace *ws = c->ws;
+    if (!p || !outs || (!inputs && p->nin)) return WEFT_EINVAL;
+    if (!ws) c->ws = ctx_borrow(p->ctx);
+    const weft_status st = c->ws ? run_checked(p, c, inputs, outs) : WEFT_ENOMEM;
+    if (c->ws && !ws) ctx_return(p->ctx, c->ws);
+    return st;
+}
+
+static void tell(weft_status st, const struct base_err *e, char *err, size_t err_size) {
+    if (!err || !err_size) return;
+    if (st)
+        snprintf(err, err_size, "%s", e->text[0] ? e->text : weft_status_text(st));
+    else
+        *err = 0;
+}
+
+weft_status weft_run(const weft_program *p, weft_workspace *ws, const weft_array *inputs,
+                     const weft_array *outs, char *err, size_t err_size) {
+    const int saved = errno;
+    struct base_err e;
+    e.status = WEFT_OK, e.text[0] = 0;
+    struct call c = {ws, {.err = &e, .begun = p ? watch_epoch(p->ctx) : 0}};
+    const weft_status st = run_call(p, &c, inputs, outs);
+    tell(st, &e, err, err_size);
+    errno = saved;
+    return st;
+}
+
+weft_status weft_run_with(const weft_program *p, const weft_array *inputs, const weft_array *outs,
+                          const weft_run_opts *opts) {
+    if (!opts) return weft_run(p, NULL, inputs, outs, NULL, 0);
+    if (opts->size != sizeof *opts) return WEFT_EINVAL;
+    const int saved = errno;
+    struct base_err e;
+    e.status = WEFT_OK, e.text[0] = 0;
+    struct call c = {opts->workspace, {.err = &e, .begun = p ? watch_epoch(p->ctx) : 0}};
+    struct api_watch watch;
+    watch_begin(&watch, &(struct api_watch_opts){opts->token, opts->progress, opts->progress_ud});
+    c.bind.threads = opts->threads;
+    c.bind.control = watch.control;
+    const weft_status st = run_call(p, &c, inputs, outs);
+    tell(st, &e, opts->err, opts->err_size);
     errno = saved;
     return st;
 }

@@ -231,6 +231,7 @@ void jit_stats(struct jit *j, weft_stats *out) {
     out->disk_refused = kept.refused;
     out->disk_writes = kept.writes;
     out->disk_bytes = kept.bytes;
+    out->compile_refusals = j->refusals;
     out->llvm_major = j->llvm ? j->llvm->major : 0;
     out->runs_jit = j->runs_native;
     out->runs_interp = j->runs_interp;

@@ -54,8 +54,9 @@ struct jit {
     struct llvm_engine *engine;
     unsigned names; // enum weft_names
     bool llvm_tried, said; // said: that a body stays interpreted, once
+    bool spent_said;       // that the time for compiling is spent
     char llvm_error[256];
-    uint64_t compiles, compile_ns, hits, misses, evictions, runs_native, runs_interp;
+    uint64_t compiles, compile_ns, hits, misses, evictions, refusals, runs_native, runs_interp;
 };
 
 // code.c
@@ -63,9 +64,10 @@ struct jit_entry *code_get(struct jit *j, const struct seg *s); // with a refere
 void code_put(struct jit *j, struct jit_entry *e);
 void code_trim(struct jit *j); // to the bound; lock held
 // compile.c: lock held on entry and exit of all
-bool compile_now(struct jit *j, struct jit_entry *e);
 bool compile_keep(struct jit *j, struct jit_entry *e); // compiled, and in the store
 bool compile_look_up(struct jit *j, struct jit_entry *e); // in the store, once
+bool compile_allowed(struct jit *j);
+weft_status compile_now(struct jit *j, struct jit_entry *e, const struct rt_bind *bind);
 void compile_later(struct jit *j, struct jit_entry *e);
 void compile_stop(struct jit *j);
 // load.c: lock not held; NULL engine when LLVM cannot be had (said once through the log)

@@ -134,6 +134,25 @@ bool compile_look_up(struct jit *j, struct jit_entry *e) {
     return found;
 }
 
+// Whether there is time left to compile in; says once that there is none.
+bool compile_allowed(struct jit *j) {
+    if (!j->opts.compile_ns || j->compile_ns < j->opts.compile_ns) return true;
+    if (j->env->log && !j->spent_said) {
+        char line[160];
+        snprintf(line, sizeof line,
+                 "compiling has taken %.1f ms, the limit is %.1f ms: what is not compiled yet stays interpreted",
+                 (double)j->compile_ns * 1e-6, (double)j->opts.compile_ns * 1e-6);
+        j->env->log(j->env->log_ud, WEFT_LOG_WARN, line);
+    }
+    j->spent_said = true;
+    return false;
+}
+
+static void refuse(struct jit *j, struct jit_entry *e) {
+    e->state = CODE_FAILED;
+    j->refusals++;
+}
+
 // ---- the background thread ---------------------------------------------------------------------------
 static void *work(void *arg) {
     struct jit *j = arg;
@@ -146,7 +165,10 @@ static void *work(void *arg) {
         }
         j->queue = e->queued;
         if (!j->queue) j->queue_end = &j->queue;
-        compile_entry(j, e);
+        if (compile_allowed(j))
+            compile_entry(j, e);
+        else
+            refuse(j, e);
         e->refs--;
         j->pending--;
         code_trim(j);
@@ -184,7 +206,12 @@ static bool start_thread(struct jit *j) {
 }
 
 void compile_later(struct jit *j, struct jit_entry *e) {
-    if (e->state != CODE_COLD || !start_thread(j)) return;
+    if (e->state != CODE_COLD) return;
+    if (!compile_allowed(j)) {
+        refuse(j, e);
+        return;
+    }
+    if (!start_thread(j)) return;
     e->state = CODE_QUEUED;
     e->refs++;
     e->queued = NULL;
@@ -194,20 +221,34 @@ void compile_later(struct jit *j, struct jit_entry *e) {
     pthread_cond_broadcast(&j->changed);
 }
 
+static bool is_stopped(const struct jit *j, const struct rt_bind *b) {
+    return b && rt_is_stopped(j->env, b->begun, b->control);
+}
+
 // Waits for the background thread: LLVM needs more stack than a caller may have. Another thread may be looking
-// for the body in the store: when it comes back without, the body is cold again.
-bool compile_now(struct jit *j, struct jit_entry *e) {
+// for the body in the store: when it comes back without, the body is cold again. Whoever cancels may be a
+// signal handler and wakes nobody, so the wait looks for itself.
+weft_status compile_now(struct jit *j, struct jit_entry *e, const struct rt_bind *bind) {
+    enum { LOOK_NS = 2000000 };
     compile_look_up(j, e);
     for (;;) {
+        struct timespec t;
         compile_later(j, e);
-        if (e->state != CODE_QUEUED || is_orphan(j)) return e->state == CODE_READY;
-        pthread_cond_wait(&j->changed, &j->lock);
+        if (e->state != CODE_QUEUED || is_orphan(j)) return WEFT_OK;
+        if (is_stopped(j, bind)) return WEFT_ECANCELED;
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_nsec += LOOK_NS;
+        t.tv_sec += t.tv_nsec / 1000000000;
+        t.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&j->changed, &j->lock, &t);
     }
 }
 
 // Code that was compiled has been put there already; it may have been dropped since, or lost.
 bool compile_keep(struct jit *j, struct jit_entry *e) {
-    if (!keeps(j) || !compile_now(j, e)) return false;
+    if (!keeps(j)) return false;
+    (void)compile_now(j, e, NULL);
+    if (e->state != CODE_READY) return false;
     struct llvm_code code = e->native;
     const int major = j->llvm ? j->llvm->major : 0;
     code.image = e->map.at;

@@ -15,6 +15,7 @@ struct jit_opts {
     weft_code_store code_store;
     const char *code_dir; // read by jit_new only
     size_t disk_bytes;
+    uint64_t compile_ns; // at most, all in all; 0: no limit
 };
 struct jit *jit_new(struct rt_env *env, const struct jit_opts *opts); // NULL: no memory
 void jit_free(struct jit *j);
@@ -24,10 +25,11 @@ void jit_set_names(struct jit *j, unsigned names); // bits of enum weft_names, f
 weft_status jit_program_make(struct jit *j, const struct fuse_plan *plan, const struct ir_graph *g,
                              struct base_err *err, struct rt_program **out);
 void jit_program_free(struct jit *j, struct rt_program *p);
-// Before a run: decides by the cost rule which steps to compile now, later or never.
-void jit_program_prepare(struct jit *j, struct rt_program *p);
-// Compiles all steps and waits, unless the backend is the interpreter.
-void jit_program_compile(struct jit *j, struct rt_program *p);
+// Before a run: decides by the cost rule which steps to compile now, later or never. WEFT_ECANCELED: a wait
+// was ended by what stops the evaluation of bind (its begun and control, all that is looked at).
+weft_status jit_program_prepare(struct jit *j, struct rt_program *p, const struct rt_bind *bind);
+// Compiles all steps and waits, unless the backend is the interpreter. WEFT_ECANCELED likewise.
+weft_status jit_program_compile(struct jit *j, struct rt_program *p, const struct rt_bind *bind);
 // The same, and all code is in the cache of machine code afterwards. WEFT_EUNSUPPORTED with a sentence.
 weft_status jit_program_keep(struct jit *j, struct rt_program *p, struct base_err *err);
 void jit_wait(struct jit *j); // until nothing is being compiled

@@ -24,37 +24,41 @@ static uint64_t compile_cost_ns(const struct jit *j, const struct seg *s) {
 }
 
 // Lock held.
-static void decide(struct jit *j, const struct rt_step *t, struct jit_entry *e) {
-    if (e->state == CODE_READY || e->state == CODE_FAILED) return;
-    if (j->opts.backend == WEFT_BACKEND_JIT) {
-        compile_now(j, e);
-        return;
-    }
-    if (compile_look_up(j, e)) return;
+static weft_status decide(struct jit *j, const struct rt_step *t, const struct rt_bind *bind) {
+    struct jit_entry *e = (struct jit_entry *)(void *)t->code;
+    if (e->state == CODE_READY || e->state == CODE_FAILED) return WEFT_OK;
+    if (j->opts.backend == WEFT_BACKEND_JIT) return compile_now(j, e, bind);
+    if (compile_look_up(j, e)) return WEFT_OK;
     e->spent_ns += interp_ns(t, &e->seg);
     if (e->spent_ns > compile_cost_ns(j, &e->seg)) compile_later(j, e);
+    return WEFT_OK;
 }
 
-void jit_program_prepare(struct jit *j, struct rt_program *p) {
-    if (j->opts.backend == WEFT_BACKEND_INTERP) return;
+weft_status jit_program_prepare(struct jit *j, struct rt_program *p, const struct rt_bind *bind) {
+    if (j->opts.backend == WEFT_BACKEND_INTERP) return WEFT_OK;
     bool cold = false;
     for (int i = 0; i < p->nstep && !cold; i++) {
         struct rt_code *c = p->step[i].code;
         cold = c && !atomic_load_explicit(&c->native, memory_order_acquire);
     }
-    if (!cold) return; // the steady state takes no lock
+    if (!cold) return WEFT_OK; // the steady state takes no lock
+    weft_status st = WEFT_OK;
     pthread_mutex_lock(&j->lock);
-    for (int i = 0; i < p->nstep; i++)
-        if (p->step[i].code) decide(j, &p->step[i], (struct jit_entry *)(void *)p->step[i].code);
+    for (int i = 0; i < p->nstep && !st; i++)
+        if (p->step[i].code) st = decide(j, &p->step[i], bind);
     pthread_mutex_unlock(&j->lock);
+    return st;
 }
 
-void jit_program_compile(struct jit *j, struct rt_program *p) {
-    if (j->opts.backend == WEFT_BACKEND_INTERP) return;
+weft_status jit_program_compile(struct jit *j, struct rt_program *p, const struct rt_bind *bind) {
+    if (j->opts.backend == WEFT_BACKEND_INTERP) return WEFT_OK;
+    weft_status st = WEFT_OK;
     pthread_mutex_lock(&j->lock);
-    for (int i = 0; i < p->nstep; i++)
-        if (p->step[i].code) compile_now(j, (struct jit_entry *)(void *)p->step[i].code);
+    for (int i = 0; i < p->nstep && !st; i++)
+        if (p->step[i].code)
+            st = compile_now(j, (struct jit_entry *)(void *)p->step[i].code, bind);
     pthread_mutex_unlock(&j->lock);
+    return st;
 }
 
 weft_status jit_program_keep(struct jit *j, struct rt_program *p, struct base_err *err) {

@@ -32,6 +32,7 @@ struct kern_call {
     void *scratch; // kern_call_scratch bytes, 64-byte aligned
     kern_call_for *run;
     void *ud;
+    struct kern_watch watch;
 };
 // Bytes for these shapes and so many threads (data and scratch are not looked at); -1: too large.
 int64_t kern_call_scratch(const struct kern_call *c);

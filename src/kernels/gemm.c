@@ -6,6 +6,8 @@
 
 #include <stdatomic.h>
 
+enum { STOP_CYCLES = 256 << 10 }; // between looks at the watch
+
 static bool empty(const struct kern_gemm *g) {
     return g->m == 0 || g->n == 0 || g->k == 0;
 }
@@ -55,22 +57,32 @@ static void run_products(const struct kern_gemm *g, const struct gemm_plan *p,
     struct gemm_plan q = *p;
     q.body = r->body;
     advance(&q, g, r->first);
-    for (int64_t i = r->first; i < r->last; i++, advance(&q, g, 1))
+    const double each = (double)g->m * (double)g->n * (double)g->k / 8;
+    double since = 0;
+    for (int64_t i = r->first; i < r->last; i++, advance(&q, g, 1)) {
         if (q.vector)
             kern_gemm_walk_vector(&q, 0, q.m);
         else if (r->small)
             kern_gemm_walk_small(&q);
         else
             kern_gemm_walk(&q, r->scratch);
+        if ((since += each + 16) < STOP_CYCLES) continue; // small ones count as they are, many at once
+        since = 0;
+        if (kern_tick(&g->watch, each < STOP_CYCLES ? STOP_CYCLES : 0)) return;
+    }
 }
 
 // k = 0, or nothing to write.
 static void zero_c(const struct kern_gemm *g, int64_t batch) {
     const size_t size = dtype_size(g->dtype);
     unsigned char *c = (unsigned char *)g->c + batch * g->c_bs;
-    for (int64_t i = 0; i < g->m; i++)
-        for (int64_t j = 0; j < g->n; j++)
+    for (int64_t i = 0, since = 0; i < g->m; i++)
+        for (int64_t j = 0; j < g->n; j++) {
             memset(c + i * g->c_rs + j * g->c_cs, 0, size);
+            if (++since < STOP_CYCLES) continue;
+            since = 0;
+            if (kern_tick(&g->watch, STOP_CYCLES)) return;
+        }
     const struct kern_gemm_part all = {batch, 0, g->m, 0, g->n, 0};
     if (g->done && g->m && g->n) g->done(g->done_ud, &all);
 }
@@ -79,7 +91,7 @@ void kern_gemm_run(const struct kern_gemm *g) {
     struct gemm_plan p;
     struct run all = {0, batches(g), true, g->scratch, 0};
     if (empty(g)) {
-        for (int64_t i = 0; i < all.last; i++)
+        for (int64_t i = 0; i < all.last && !kern_tick(&g->watch, 1); i++)
             zero_c(g, i);
         return;
     }
@@ -132,7 +144,7 @@ void kern_gemm_parallel(const struct kern_gemm *g, int threads, kern_gemm_for *r
     } else {
         struct gemm_plan p;
         kern_gemm_plan(&p, g, threads);
-        for (int64_t i = 0; i < batches(g); i++, advance(&p, g, 1))
+        for (int64_t i = 0; i < batches(g) && !kern_tick(&g->watch, 0); i++, advance(&p, g, 1))
             if (p.vector)
                 kern_gemm_vector_parallel(&p, &crew);
             else

@@ -84,6 +84,7 @@ static void start(struct gemm_plan *p, const struct kern_gemm *g) {
         .c_cs = g->c_cs,
         .done = g->done,
         .done_ud = g->done_ud,
+        .watch = &g->watch,
     };
     p->vector = p->ops->gemv && (p->m == 1 || p->n == 1);
     if (p->vector) {

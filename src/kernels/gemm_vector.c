@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-enum { ROWS_AT_ONCE = 256, LEAST_ROWS = 16 };
+enum { ROWS_AT_ONCE = 256, LEAST_ROWS = 16, STOP_WORK = 64 << 10 };
 
 void kern_gemm_walk_vector(const struct gemm_plan *p, int64_t row, int64_t end) {
     for (int64_t rows; row < end; row += rows) {
@@ -25,7 +25,9 @@ void kern_gemm_walk_vector(const struct gemm_plan *p, int64_t row, int64_t end) 
                 .add = k0 > 0,
             };
             p->ops->gemv(&v);
+            if (rows * v.k > STOP_WORK && kern_tick(p->watch, 0)) return;
         }
+        if (kern_tick(p->watch, rows * p->k / 4)) return;
         if (!p->done) continue;
         struct kern_gemm_part part = {p->batch, row, rows, 0, 1, p->body};
         if (p->swapped) part = (struct kern_gemm_part){p->batch, 0, 1, row, rows, p->body};
@@ -43,7 +45,7 @@ static void body(void *arg, int64_t id) {
     struct vector_team *t = arg;
     struct gemm_plan own = *t->p;
     own.body = id;
-    for (int64_t row; (row = atomic_fetch_add(&t->next, t->rows)) < own.m;)
+    for (int64_t row; (row = atomic_fetch_add(&t->next, t->rows)) < own.m && !kern_tick(own.watch, 0);)
         kern_gemm_walk_vector(&own, row, MIN_OF(row + t->rows, own.m));
 }
 

@@ -164,7 +164,8 @@ static void report(const struct gemm_plan *p, const struct phase *f, const struc
     p->done(p->done_ud, &part);
 }
 
-static void compute(const struct gemm_plan *p, const struct phase *f, const struct item *it) {
+// false: told to stop.
+static bool compute(const struct gemm_plan *p, const struct phase *f, const struct item *it) {
     const int64_t mr = p->ops->mr, size = p->ops->size, first = it->group * p->group_cols;
     const int64_t end = it->row + it->rows;
     struct gemm_tile t = {.k = f->kc, .c_rs = p->c_rs, .add = f->k0 != 0};
@@ -177,7 +178,9 @@ static void compute(const struct gemm_plan *p, const struct phase *f, const stru
         t.c = p->c + (f->row + row) * p->c_rs + (f->col + first) * p->c_cs;
         sweep(p, f, it, &t, rows);
         if (f->last && p->done) report(p, f, it, f->row + row, rows);
+        if (kern_tick(p->watch, rows * f->kc / 8 * MIN_OF(f->cols - first, p->group_cols))) return false;
     }
+    return true;
 }
 
 // Rows of a small product are reported when they are all, or fill half of the first cache.
@@ -212,18 +215,20 @@ void kern_gemm_walk_small(const struct gemm_plan *p) {
             t.c += width * size;
         }
         if (p->done) small_part(p, row + rows, &reported);
+        if (p->m > ops->mr && kern_tick(p->watch, rows * p->k / 8 * n)) return;
     }
 }
 
 // A is packed a few slivers at a time by the first group, which uses them while they are in L2.
-static void first_group(const struct gemm_plan *p, const struct phase *f, struct item it,
+static bool first_group(const struct gemm_plan *p, const struct phase *f, struct item it,
                         unsigned char *a) {
     const int64_t step = GEMM_PACK_SLIVERS * p->ops->mr;
     for (; it.row < f->rows; it.row += step) {
         it.rows = MIN_OF(step, f->rows - it.row);
         pack_slivers(p, f, a, it.row);
-        compute(p, f, &it);
+        if (!compute(p, f, &it)) return false;
     }
+    return true;
 }
 
 void kern_gemm_walk(const struct gemm_plan *p, unsigned char *scratch) {
@@ -234,10 +239,8 @@ void kern_gemm_walk(const struct gemm_plan *p, unsigned char *scratch) {
         struct item it = {.rows = f.rows, .body = p->body, .a = p->pack_a ? a : NULL, .b = p->pack_b ? b : NULL};
         for (; it.group * p->group_cols < f.cols; it.group++) {
             if (p->pack_b) pack_group(p, &f, b, it.group);
-            if (p->pack_a && it.group == 0)
-                first_group(p, &f, it, a);
-            else
-                compute(p, &f, &it);
+            const bool first = p->pack_a && it.group == 0;
+            if (!(first ? first_group(p, &f, it, a) : compute(p, &f, &it))) return;
         }
     }
 }
@@ -252,6 +255,7 @@ struct team {
     const struct gemm_plan *p;
     unsigned char *scratch;
     int threads;
+    atomic_bool stopped; // nobody waits for anybody any more
     struct counter pack_next, pack_done, items_done;
     struct counter group[GEMM_GROUPS];
 };
@@ -269,10 +273,15 @@ static void finish(struct counter *c) {
     atomic_fetch_add_explicit(&c->value, 1, memory_order_release);
 }
 
-// Only for work that running bodies have claimed, so it ends; a descheduled one gets our time
-// slice.
-static void await(struct counter *c, int64_t value) {
+static bool is_stopped(const struct team *t) {
+    return atomic_load_explicit(&t->stopped, memory_order_relaxed);
+}
+
+// Only for work that running bodies have claimed, so it ends, or the team is told to stop; a descheduled
+// one gets our time slice.
+static void await(const struct team *t, struct counter *c, int64_t value) {
     for (int spin = 0; atomic_load_explicit(&c->value, memory_order_acquire) < value; spin++) {
+        if (is_stopped(t)) return;
         if (spin > 2000) sched_yield();
 #if defined(__x86_64__)
         __builtin_ia32_pause();
@@ -302,7 +311,10 @@ static void work_group(struct team *t, const struct phase *f, struct held *h, st
             pack_group(p, f, h->b, it->group);
             h->group = it->group;
         }
-        if (any) compute(p, f, it);
+        if (is_stopped(t) || (any && !compute(p, f, it))) {
+            atomic_store_explicit(&t->stopped, true, memory_order_relaxed);
+            return;
+        }
         finish(&t->items_done);
     }
 }
@@ -313,18 +325,18 @@ static void body(void *arg, int64_t id) {
     const int64_t count = phases(p), tickets = pack_tickets(p), items = p->groups * p->ranges;
     const int64_t step = GEMM_PACK_SLIVERS * p->ops->mr;
     struct held h = {.b = t->scratch + 2 * p->a_bytes + (size_t)id * p->b_bytes};
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !is_stopped(t); i++) {
         const struct phase f = phase_at(p, i);
         unsigned char *a = t->scratch + (size_t)(i & 1) * p->a_bytes;
         for (int64_t at; (at = claim(&t->pack_next, (i + 1) * tickets)) >= 0;) {
             pack_slivers(p, &f, a, (at - i * tickets) * step);
             finish(&t->pack_done);
         }
-        await(&t->pack_done, (i + 1) * tickets);
-        await(&t->items_done, i * items); // adds to C in order; the other buffer is free again
+        await(t, &t->pack_done, (i + 1) * tickets);
+        await(t, &t->items_done, i * items); // adds to C in order; the other buffer is free again
         h.phase = i;
         h.group = -1;
-        for (int64_t s = 0; s < p->groups; s++) {
+        for (int64_t s = 0; s < p->groups && !is_stopped(t); s++) {
             struct item it = {.body = id, .a = p->pack_a ? a : NULL, .b = p->pack_b ? h.b : NULL};
             it.group = (s + id * p->groups / t->threads) % p->groups;
             work_group(t, &f, &h, &it);

@@ -19,6 +19,17 @@ const char *kern_isa_name(enum kern_isa isa);     // "base", "avx2", "avx512"
 struct kern_cache { size_t l1d, l2, l3; };        // bytes; sane defaults when unknown
 struct kern_cache kern_cache_sizes(void);
 
+// ---- long work that can be stopped ----------------------------------------------------------------
+// tick is asked on any thread between parts of well below a millisecond; cycles: roughly the work since.
+// true: leave soon, whatever is half done; the outputs are unspecified then. NULL tick: never.
+struct kern_watch {
+    bool (*tick)(void *ud, int64_t cycles);
+    void *ud;
+};
+static inline bool kern_tick(const struct kern_watch *w, int64_t cycles) {
+    return w->tick && w->tick(w->ud, cycles);
+}
+
 // ---- elementwise kernels ------------------------------------------------------------------------------
 // out[i] = f(a[i], b[i]) for i < n, all unit stride, any alignment, n may be 0. out may equal a or b
 // exactly; it must not overlap them otherwise. Unary kernels ignore b.
@@ -104,6 +115,7 @@ struct kern_gemm {
     // finished it; parts are disjoint and cover C. For epilogues that work in place. May be NULL.
     void (*done)(void *ud, const struct kern_gemm_part *part);
     void *done_ud;
+    struct kern_watch watch;
 };
 // runs body(arg, i) once for each i < n, on any threads in any order, and returns when all are done
 typedef void kern_gemm_for(void *ud, int64_t n, void (*body)(void *arg, int64_t i), void *arg);

@@ -42,23 +42,37 @@ int64_t rt_call_bytes(const struct nest_call *c, const struct rt_env *env, int t
     return bytes > BASE_MAX_BYTES ? -1 : bytes;
 }
 
+// Calls in chunks, so that a run that is told to stop need not pass over what is left one by one.
+enum { CHUNKS = 1024 };
 struct lender {
-    struct rt_env *env;
-    int threads;
+    const struct rt_run *run;
+    void (*body)(void *arg, int64_t i, int worker);
+    void *arg;
+    int64_t n, chunks, cycles; // cycles: of one call, roughly
 };
+static void lend_chunk(void *arg, int64_t chunk, int worker) {
+    const struct lender *l = arg;
+    const int64_t each = l->n / l->chunks, more = l->n % l->chunks;
+    int64_t i = chunk * each + MIN_OF(chunk, more);
+    const int64_t end = i + each + (chunk < more);
+    for (; i < end && !rt_tick(l->run, l->cycles); i++)
+        l->body(l->arg, i, worker);
+}
 static void lend(void *ud, int64_t n, void (*body)(void *arg, int64_t i, int worker), void *arg) {
-    const struct lender *l = ud;
-    rt_parallel(l->env, l->threads, n, body, arg);
+    const struct rt_run *run = ud;
+    struct lender l = {run, body, arg, n, MIN_OF(n, CHUNKS), 0};
+    if (run->bind->control && n) l.cycles = (int64_t)run->bind->control->step / n;
+    rt_parallel(run->env, run->threads, l.chunks, lend_chunk, &l);
 }
 
 weft_status rt_call_run(const struct rt_run *run, const struct nest_call *c) {
     weft_array array[ARRAYS_MAX];
     struct kern_call k = prepare(c, run, array);
-    struct lender l = {run->env, run->threads};
     k.isa = run->env->isa;
     k.threads = run->threads;
     k.scratch = run->shared;
     k.run = lend;
-    k.ud = &l;
+    k.ud = (void *)(uintptr_t)run;
+    k.watch = rt_watch(run);
     return kern_call_run(&k, run->bind->err);
 }

@@ -15,7 +15,8 @@ enum {
     SCALAR_ROWS = 1024,      // rows of a tile that packs only one element a row
     STATE_COLS = 1024,       // columns whose partial states are kept at once
     PIECE_LEAVES = 128,      // least piece of an inner run
-    LATE_COLS = 4096
+    LATE_COLS = 4096,
+    TILE_CYCLES = 2 << 20    // of a tile: a run is told to stop between tiles
 };
 
 _Static_assert((int)NEST_LEAF_RUN == (int)KERN_RED_RUN, "cuts fall between leaves");
@@ -78,7 +79,38 @@ static void tile_outer(struct rt_walk *w, const struct packed_sizes *s, int64_t 
     if (w->tile_rows < w->rows) w->tile_cols = MIN_OF(w->tile_cols, STATE_COLS);
 }
 
-static void cut_tiles(struct rt_walk *w) {
+// Code may be slow per element and memory slow per byte (fresh pages): the worse of both.
+static int64_t weigh(const struct rt_walk *w, int cost) {
+    int64_t bytes = 0;
+    for (int k = 0; k < w->noperand; k++)
+        if (!w->operand[k].scalar && !w->operand[k].late) bytes += w->operand[k].size;
+    return MAX_OF(MAX_OF((int64_t)cost, bytes / 4), 1);
+}
+
+// No tile takes much longer than a millisecond. Where code works on the operands' own memory a tile would
+// be the whole step.
+static void bound_tiles(struct rt_walk *w) {
+    const int64_t most = MAX_OF(TILE_CYCLES / w->weight, 4096), cols = MAX_OF(w->tile_cols, 1);
+    const int64_t rows = MAX_OF(w->tile_rows, 1);
+    if (rows <= most / cols) return;
+    if (w->mode == NEST_OUTER) {
+        const int64_t fit = MAX_OF(most / rows / RT_LINE * RT_LINE, STATE_COLS);
+        w->tile_cols = MIN_OF(w->tile_cols, fit);
+        if (rows > most / w->tile_cols) {
+            w->tile_cols = MIN_OF(w->tile_cols, STATE_COLS);
+            w->tile_rows = MIN_OF(w->tile_rows, power_of_two_below(most / w->tile_cols));
+        }
+    } else if (cols <= most) {
+        w->tile_rows = most / cols;
+    } else if (!w->whole_rows) {
+        w->tile_rows = MIN_OF(w->tile_rows, 1);
+        w->tile_cols = power_of_two_below(most);
+    } else {
+        w->tile_rows = MIN_OF(w->tile_rows, 1);
+    }
+}
+
+static void cut_tiles(struct rt_walk *w, int cost) {
     const int64_t l2 = (int64_t)kern_cache_sizes().l2;
     const int64_t budget = MAX_OF(128 << 10, MIN_OF(l2 / 2, 1 << 20));
     const struct packed_sizes s = add_sizes(w);
@@ -87,6 +119,8 @@ static void cut_tiles(struct rt_walk *w) {
     if (w->mode == NEST_MAP) tile_map(w, &s, budget);
     if (w->mode == NEST_INNER) tile_inner(w, &s, budget);
     if (w->mode == NEST_OUTER) tile_outer(w, &s, budget);
+    w->weight = weigh(w, cost);
+    bound_tiles(w);
     w->single = w->direct && w->outer == 1 && w->tile_rows == w->rows && w->tile_cols == w->cols;
     w->tiled_run = (w->mode == NEST_INNER && w->tile_cols < w->cols) ||
                    (w->mode == NEST_OUTER && w->tile_rows < w->rows);
@@ -243,7 +277,7 @@ static void place_states(struct rt_walk *w, struct carver *c) {
 }
 
 weft_status rt_walk_cut(struct rt_walk *w, const struct rt_step *t, const struct rt_env *env) {
-    cut_tiles(w);
+    cut_tiles(w, t->cost);
     cut_for_threads(w, t->cost, env->threads);
     struct carver c = {0, false};
     w->at_place = carve(&c, w->noperand, sizeof(char *));

@@ -120,7 +120,7 @@ static void follow(void *ud, const struct kern_gemm_part *p) {
     struct block b = {p->row, p->rows, p->col, p->cols};
     if (f->turned) b = (struct block){p->col, p->cols, p->row, p->rows};
     rt_walker_seek(k, f->first + p->batch);
-    rt_walker_block(k, &b);
+    (void)rt_walker_block(k, &b); // the kernels ask by themselves
 }
 
 static void open_follower(const struct rt_run *run, const struct rt_step *t, int threads,
@@ -137,6 +137,7 @@ void rt_matmul_run(const struct rt_run *run, const struct rt_step *t) {
     struct kern_gemm g = describe(m, &x, run->env->isa);
     struct lender l = {.run = run, .threads = threads_for(&g, run->threads)};
     g.scratch = run->shared;
+    g.watch = rt_watch(run);
     int64_t loops = 1;
     for (int d = 0; d < x.n; d++)
         loops *= x.dim[d];
@@ -148,7 +149,7 @@ void rt_matmul_run(const struct rt_run *run, const struct rt_step *t) {
         g.done = follow;
         g.done_ud = &f;
     }
-    for (int64_t i = 0; i < loops; i++) {
+    for (int64_t i = 0; i < loops && !rt_tick(run, 0); i++) {
         int64_t rest = i, a = 0, b = 0, c = 0;
         for (int d = x.n - 2; d >= 0; d--) {
             const int64_t at = rest % x.dim[d];

@@ -204,8 +204,10 @@ void rt_unpack(const struct rt_walk *w, const struct walk_operand *o, char *at,
 }
 
 // ---- a whole array ----------------------------------------------------------------------------
+enum { COPY_ELEMS = 512 << 10 };
 
 struct copy {
+    const struct rt_run *run;
     size_t size;
     int nouter;
     int64_t odim[WEFT_MAX_RANK], ostride[WEFT_MAX_RANK];
@@ -239,16 +241,21 @@ static void copy_chunk(void *arg, int64_t i, int worker) {
         at += outer % c->odim[d] * c->ostride[d];
         outer /= c->odim[d];
     }
-    copy_flat(c->size, c->rows, MIN_OF(c->col_step, c->cols - col),
-              (struct flat){add(c->to, at), c->rs, c->cs},
-              (struct flat){add(c->from, at), c->rs, c->cs}, true);
+    const int64_t cols = MIN_OF(c->col_step, c->cols - col);
+    const int64_t step = MAX_OF(COPY_ELEMS / MAX_OF(cols, 1), 1); // rows between looks at the watch
+    for (int64_t r = 0; r < c->rows && !rt_tick(c->run, 0); r += step) {
+        const int64_t place = at + r * c->rs;
+        copy_flat(c->size, MIN_OF(step, c->rows - r), cols,
+                  (struct flat){add(c->to, place), c->rs, c->cs},
+                  (struct flat){add(c->from, place), c->rs, c->cs}, true);
+    }
 }
 
 // shape's elements from one place to another, both with shape's strides.
-void rt_copy_array(struct rt_env *env, int threads, const weft_array *shape, void *to,
-                   const void *from) {
+void rt_copy_array(const struct rt_run *run, const weft_array *shape, void *to, const void *from) {
     int64_t dim[WEFT_MAX_RANK], stride[WEFT_MAX_RANK];
-    struct copy c = {.size = dtype_size(shape->dtype),
+    struct copy c = {.run = run,
+                     .size = dtype_size(shape->dtype),
                      .rows = 1,
                      .cols = 1,
                      .to = to,
@@ -265,7 +272,7 @@ void rt_copy_array(struct rt_env *env, int threads, const weft_array *shape, voi
     }
     if (count == 0 || outer == 0) return;
     const bool large = (double)count * (double)outer * (double)c.size >= 1 << 20;
-    c.col_step = large ? round_up(ceil_div(c.cols, 16), RT_LINE) : c.cols;
+    c.col_step = large ? MIN_OF(round_up(ceil_div(c.cols, 16), RT_LINE), COPY_ELEMS) : c.cols;
     c.col_chunks = ceil_div(c.cols, c.col_step);
-    rt_parallel(env, large ? threads : 1, outer * c.col_chunks, copy_chunk, &c);
+    rt_parallel(run->env, large ? run->threads : 1, outer * c.col_chunks, copy_chunk, &c);
 }

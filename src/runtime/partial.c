@@ -47,8 +47,8 @@ static void flush(struct walker *k, const struct block *b, uint64_t count) {
     }
 }
 
-// The block's run into states at base.
-static void reduce_block(struct walker *k, const struct block *b, uint8_t *base,
+// The block's run into states at base; false: told to stop.
+static bool reduce_block(struct walker *k, const struct block *b, uint8_t *base,
                          int64_t (*place)(const struct walk_reduce *r)) {
     const struct rt_walk *w = k->step->walk;
     const bool inner = w->mode == NEST_INNER;
@@ -56,7 +56,7 @@ static void reduce_block(struct walker *k, const struct block *b, uint8_t *base,
     if (run <= step) {
         set_states(k, base, place);
         rt_walker_tile(k, b, TILE_PARTIAL);
-        return;
+        return !rt_tick(k->step->run, b->rows * b->cols * w->weight);
     }
     set_states(k, k->scratch, tile_place);
     uint64_t n = 0;
@@ -66,27 +66,32 @@ static void reduce_block(struct walker *k, const struct block *b, uint8_t *base,
         *(inner ? &t.cols : &t.rows) = MIN_OF(step, run - e);
         rt_walker_tile(k, &t, TILE_PARTIAL);
         push(k, b, n);
+        if (rt_tick(k->step->run, t.rows * t.cols * w->weight)) return false;
     }
     set_states(k, base, place);
     flush(k, b, n);
+    return true;
 }
 
 // One row (INNER) or one panel of columns (OUTER), all of its run.
-static void finish_block(struct walker *k, const struct block *b) {
-    reduce_block(k, b, k->scratch, total_place);
+static bool finish_block(struct walker *k, const struct block *b) {
+    if (!reduce_block(k, b, k->scratch, total_place)) return false;
     rt_walker_tile(k, b, TILE_FINISH);
+    return true;
 }
 
-void rt_partial_block(struct walker *k, const struct block *b) {
+bool rt_partial_block(struct walker *k, const struct block *b) {
     const struct rt_walk *w = k->step->walk;
     if (w->mode == NEST_INNER) {
         for (int64_t r = 0; r < b->rows; r++)
-            finish_block(k, &(struct block){b->row + r, 1, b->col, b->cols});
-        return;
+            if (!finish_block(k, &(struct block){b->row + r, 1, b->col, b->cols})) return false;
+        return true;
     }
-    for (int64_t c = 0; c < b->cols; c += w->tile_cols)
-        finish_block(
-            k, &(struct block){b->row, b->rows, b->col + c, MIN_OF(w->tile_cols, b->cols - c)});
+    for (int64_t c = 0; c < b->cols; c += w->tile_cols) {
+        const int64_t cols = MIN_OF(w->tile_cols, b->cols - c);
+        if (!finish_block(k, &(struct block){b->row, b->rows, b->col + c, cols})) return false;
+    }
+    return true;
 }
 
 // ---- pieces of several threads ----------------------------------------------------------------
@@ -107,6 +112,7 @@ static void reduce_piece(void *arg, int64_t i, int worker) {
     const struct step_run *s = arg;
     const struct rt_walk *w = s->walk;
     struct walker k;
+    if (rt_tick(s->run, 0)) return;
     rt_walker_open(&k, s, worker);
     struct block b = seek_kept(&k, i / w->pieces);
     const bool inner = w->mode == NEST_INNER;
@@ -119,6 +125,7 @@ static void reduce_piece(void *arg, int64_t i, int worker) {
 void rt_partial_run(const struct step_run *s) {
     const struct rt_walk *w = s->walk;
     rt_parallel(s->run->env, s->run->threads, w->nchunk, reduce_piece, (void *)(uintptr_t)s);
+    if (rt_run_stopped(s->run)) return; // states are missing
     struct walker k;
     rt_walker_open(&k, s, 0);
     for (int64_t kept = 0; kept < w->units * w->col_chunks; kept++) {

@@ -171,8 +171,7 @@ static void redirect(struct rt_run *run, const struct layout *l) {
 static void copy_redirected(const struct rt_run *run) {
     for (int i = 0; i < run->program->nout; i++)
         if (run->out[i] != run->bind->out[i])
-            rt_copy_array(run->env, run->threads, &run->program->out[i], run->bind->out[i],
-                          run->out[i]);
+            rt_copy_array(run, &run->program->out[i], run->bind->out[i], run->out[i]);
 }
 
 // ---- the run ----------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ static weft_status check_guards(const struct rt_run *run) {
 }
 
 // A call; a loop; or a product and the map on it.
-weft_status rt_step_run(struct rt_run *run, const struct rt_step *t) {
+static weft_status do_step(struct rt_run *run, const struct rt_step *t) {
     if (t->kind == RT_CALL) return rt_call_run(run, &t->call);
     if (t->kind == RT_MATMUL)
         rt_matmul_run(run, t);
@@ -194,6 +193,22 @@ weft_status rt_step_run(struct rt_run *run, const struct rt_step *t) {
         rt_walk_run(run, t);
     if (!t->nest.ngather || !atomic_load_explicit(run->misses, memory_order_relaxed)) return WEFT_OK;
     return rt_gather_blame(run, t);
+}
+
+weft_status rt_step_run(struct rt_run *run, const struct rt_step *t) {
+    if (run->bind->control) rt_control_step(run, t);
+    const weft_status st = do_step(run, t);
+    if (rt_run_stopped(run)) return err_set(run->bind->err, WEFT_ECANCELED, "the evaluation was cancelled");
+    return st;
+}
+
+static weft_status finish_run(const struct rt_run *run, int64_t extra) {
+    if (extra) copy_redirected(run);
+    if (extra && rt_run_stopped(run))
+        return err_set(run->bind->err, WEFT_ECANCELED, "the evaluation was cancelled");
+    TRY(check_guards(run));
+    if (run->bind->control) rt_control_end(run);
+    return WEFT_OK;
 }
 
 static weft_status run_steps(struct rt_run *run, const struct layout *l, int64_t extra) {
@@ -206,14 +221,14 @@ static weft_status run_steps(struct rt_run *run, const struct layout *l, int64_t
     for (int i = 0; i <= p->nguard; i++)
         atomic_store_explicit(&run->guard[i], 0, memory_order_relaxed);
     if (extra) redirect(run, l);
+    if (run->bind->control) rt_control_steps(run);
     weft_profile_fn *heard = atomic_load_explicit(&run->env->profile, memory_order_acquire);
     if (heard && !run->bind->unheard)
         TRY(rt_profile_steps(run, heard));
     else
         for (int i = 0; i < p->nstep; i++)
             TRY(rt_step_run(run, &p->step[i]));
-    if (extra) copy_redirected(run);
-    return check_guards(run);
+    return extra || p->nguard || run->bind->control ? finish_run(run, extra) : WEFT_OK;
 }
 
 static weft_status run_in(struct rt_run *run, struct rt_workspace *ws) {
@@ -222,7 +237,11 @@ static weft_status run_in(struct rt_run *run, struct rt_workspace *ws) {
     const int64_t extra = count_extra(run->program, b);
     struct layout l;
     lay_out(run->program, run->env, run->threads, MAX_OF(extra, 0), &l);
-    if (extra < 0 || rt_workspace_reserve(ws, (size_t)l.total))
+    const weft_status st = extra < 0 ? WEFT_ENOMEM : rt_workspace_reserve(ws, (size_t)l.total);
+    if (st == WEFT_ELIMIT)
+        return err_set(b->err, st, "a workspace of %lld bytes is needed, the context's limit for all is %lld",
+                       (long long)l.total, (long long)run->env->workspace_limit);
+    if (st)
         return err_set(b->err, WEFT_ENOMEM, "no memory for a workspace of %lld bytes",
                        (long long)l.total);
     run->base = rt_workspace_data(ws);
@@ -238,7 +257,7 @@ weft_status rt_program_run(const struct rt_program *p, struct rt_env *env,
                          .bind = bind,
                          .out = bind->out,
                          .threads = bind->threads > 0 ? MIN_OF(bind->threads, most) : most};
-    struct rt_workspace *own = bind->ws ? NULL : rt_workspace_new(&env->alloc);
+    struct rt_workspace *own = bind->ws ? NULL : rt_workspace_new(&env->alloc, env);
     weft_status st = WEFT_ENOMEM;
     if (bind->ws || own) {
         const struct rt_fp fp = rt_fp_enter();

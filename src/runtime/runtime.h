@@ -4,6 +4,7 @@
 #ifndef WEFT_RUNTIME_H
 #define WEFT_RUNTIME_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "../kernels/kern.h"
@@ -22,7 +23,26 @@ struct rt_env {
     struct rt_pool *pool;       // own, started on first need
     _Atomic(weft_profile_fn *) profile; // hears of every step, or NULL
     void *profile_ud;
+    _Atomic uint64_t cancels;   // how often all evaluations under way were told to stop
+    int64_t workspace_limit;    // bytes of all workspaces; 0: none
+    _Atomic int64_t workspace_held;
 };
+
+// ---- stopping and watching (control.c) ----------------------------------------------------------
+// What one evaluation asks for beyond the context's word: a token that stops it, and reports.
+struct rt_control {
+    const uint32_t *token;      // not 0: stop; NULL: none
+    bool (*progress)(void *ud, uint64_t done, uint64_t total); // NULL: none
+    void *progress_ud;
+    pthread_t caller;
+    atomic_bool stopped;        // seen once, it stays
+    uint64_t total, before, step; // rough cycles: of the run, of finished steps, of this step
+    _Atomic uint64_t in_step;
+    int64_t next_ns;            // no report before
+};
+void rt_control_begin(struct rt_control *c); // what the caller did not set
+bool rt_control_stopped(struct rt_control *c);
+bool rt_control_tick(struct rt_control *c, int64_t cycles); // the same after so much work, and reports
 
 // ---- threads ----------------------------------------------------------------------------------
 // CPUs this process may use: affinity mask and cgroup quota, at least 1.
@@ -47,7 +67,8 @@ void rt_fp_leave(struct rt_fp saved);
 // ---- workspace --------------------------------------------------------------------------------
 // One block, 64-byte aligned (2 MiB-aligned with huge-page advice when large), grown only on need.
 struct rt_workspace;
-struct rt_workspace *rt_workspace_new(const struct base_alloc *a);
+// Its bytes count in the budget of env, which may be NULL: WEFT_ELIMIT beyond it.
+struct rt_workspace *rt_workspace_new(const struct base_alloc *a, struct rt_env *env);
 weft_status rt_workspace_reserve(struct rt_workspace *w, size_t bytes);
 size_t rt_workspace_bytes(const struct rt_workspace *w);
 // What the allocator is asked for when so many bytes are reserved: alignment costs up to 2 MiB. The other way:
@@ -130,9 +151,16 @@ struct rt_bind {
     int threads;                // 0: env's
     bool unheard;               // the profile does not hear of it
     struct base_err *err;
+    uint64_t begun;             // env's cancels when the evaluation began
+    struct rt_control *control; // or NULL
 };
+// Whether the evaluation shall stop: also for waits before its run.
+static inline bool rt_is_stopped(const struct rt_env *env, uint64_t begun, struct rt_control *c) {
+    return atomic_load_explicit(&env->cancels, memory_order_relaxed) != begun ||
+           (c && rt_control_stopped(c));
+}
 // Runs. WEFT_EALIAS, WEFT_ENOMEM (before anything is written), WEFT_EINDEX and what calls return (the
-// outputs are unspecified then), WEFT_ENAN (afterwards). Allocates only when
+// outputs are unspecified then), WEFT_ECANCELED (likewise), WEFT_ENAN (afterwards). Allocates only when
 // the workspace must grow. Outputs may overlap leaves in any way; not themselves nor each other.
 weft_status rt_program_run(const struct rt_program *p, struct rt_env *env, const struct rt_bind *bind);
 

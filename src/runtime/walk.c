@@ -152,12 +152,9 @@ void rt_walker_tile(struct walker *k, const struct block *b, enum tile_mode mode
 
 // ---- many -------------------------------------------------------------------------------------
 
-void rt_walker_block(struct walker *k, const struct block *b) {
+bool rt_walker_block(struct walker *k, const struct block *b) {
     const struct rt_walk *w = k->step->walk;
-    if (w->tiled_run) {
-        rt_partial_block(k, b);
-        return;
-    }
+    if (w->tiled_run) return rt_partial_block(k, b);
     const int64_t tr = MAX_OF(w->tile_rows, 1), tc = MAX_OF(w->tile_cols, 1);
     const int64_t row_end = b->row + b->rows, col_end = b->col + b->cols;
     int64_t r = b->row;
@@ -167,10 +164,12 @@ void rt_walker_block(struct walker *k, const struct block *b) {
         do {
             const struct block t = {r, rows, c, MIN_OF(tc, col_end - c)};
             rt_walker_tile(k, &t, TILE_FULL);
+            if (rt_tick(k->step->run, t.rows * t.cols * w->weight)) return false;
             c += tc;
         } while (c < col_end);
         r += tr;
     } while (r < row_end);
+    return true;
 }
 
 // Units [begin, end) by columns [col, col + cols).
@@ -179,7 +178,7 @@ static void walk_units(struct walker *k, int64_t begin, int64_t end, int64_t col
     if (w->mode == NEST_OUTER) {
         for (int64_t u = begin; u < end; u++) {
             rt_walker_seek(k, u);
-            rt_walker_block(k, &(struct block){0, w->rows, col, cols});
+            if (!rt_walker_block(k, &(struct block){0, w->rows, col, cols})) return;
         }
         return;
     }
@@ -187,7 +186,7 @@ static void walk_units(struct walker *k, int64_t begin, int64_t end, int64_t col
     while (begin < end) {
         const int64_t rows = MIN_OF(w->rows - row, end - begin);
         rt_walker_seek(k, outer++);
-        rt_walker_block(k, &(struct block){row, rows, col, cols});
+        if (!rt_walker_block(k, &(struct block){row, rows, col, cols})) return;
         begin += rows;
         row = 0;
     }
@@ -197,6 +196,7 @@ static void walk_chunk(void *arg, int64_t i, int worker) {
     const struct step_run *s = arg;
     const struct rt_walk *w = s->walk;
     struct walker k;
+    if (rt_tick(s->run, 0)) return;
     rt_walker_open(&k, s, worker);
     const int64_t unit = i / w->col_chunks * w->unit_step, col = i % w->col_chunks * w->col_step;
     walk_units(&k, unit, MIN_OF(w->units, unit + w->unit_step), col,

@@ -63,6 +63,7 @@ struct rt_walk {
     struct walk_reduce *reduce;
     // tiles
     int64_t tile_rows, tile_cols; // at most; reduced: whole, or a power of two of leaves
+    int64_t weight;               // rough cycles per element
     bool tiled_run;               // the reduced run takes several tiles
     bool single;                  // the whole step is one tile, nothing packed
     // chunks, when several threads are worth it
@@ -93,6 +94,20 @@ struct rt_run {
     uint8_t *scratch, *shared; // threads' scratch, scratch_bytes apart; pieces or matrix product
     int64_t scratch_bytes;
 };
+// After so much work, on any thread: shall it end?
+static inline bool rt_tick(const struct rt_run *run, int64_t cycles) {
+    const struct rt_bind *b = run->bind;
+    if (atomic_load_explicit(&run->env->cancels, memory_order_relaxed) != b->begun) return true;
+    return b->control && rt_control_tick(b->control, cycles);
+}
+static inline bool rt_run_stopped(const struct rt_run *run) {
+    return rt_is_stopped(run->env, run->bind->begun, run->bind->control);
+}
+struct kern_watch rt_watch(const struct rt_run *run); // for kernels
+// control.c, for reports: the run's work, the beginning of a step, success. Without a report: nothing.
+void rt_control_steps(const struct rt_run *run);
+void rt_control_step(const struct rt_run *run, const struct rt_step *t);
+void rt_control_end(const struct rt_run *run);
 struct step_run {
     const struct rt_run *run;
     const struct rt_walk *walk;
@@ -123,17 +138,17 @@ void rt_walker_open(struct walker *k, const struct step_run *s, int worker);
 void rt_walker_seek(struct walker *k, int64_t outer);
 struct block rt_block_of(const struct walk_operand *o, const struct block *b); // late: no rows, ...
 void rt_walker_tile(struct walker *k, const struct block *b, enum tile_mode mode);
-void rt_walker_block(struct walker *k, const struct block *b); // tile by tile
-// partial.c: the block's reduced run tile by tile and its end; and the step cut in pieces
-void rt_partial_block(struct walker *k, const struct block *b);
+// Tile by tile; false: told to stop, the rest is left out.
+bool rt_walker_block(struct walker *k, const struct block *b);
+// partial.c: the block's reduced run tile by tile and its end (false likewise); and the step cut in pieces
+bool rt_partial_block(struct walker *k, const struct block *b);
 void rt_partial_run(const struct step_run *s);
 // pack.c
 void rt_pack(const struct rt_walk *w, const struct walk_operand *o, const char *at,
              const struct block *b, void *scratch);
 void rt_unpack(const struct rt_walk *w, const struct walk_operand *o, char *at,
                const struct block *b, const void *scratch);
-void rt_copy_array(struct rt_env *env, int threads, const weft_array *shape, void *to,
-                   const void *from);
+void rt_copy_array(const struct rt_run *run, const weft_array *shape, void *to, const void *from);
 // transpose.c: to[r][c] = from[c][r] for the first rows and cols it says; to dense along c, from
 // along r
 struct rt_done {

@@ -12,19 +12,32 @@ enum { HUGE = 2 << 20, LARGE = 8 << 20 };
 
 struct rt_workspace {
     struct base_alloc alloc;
+    struct rt_env *env; // whose budget counts, or NULL
     void *raw;
     size_t raw_size;
     uint8_t *data;
     size_t size;
 };
 
-struct rt_workspace *rt_workspace_new(const struct base_alloc *a) {
+struct rt_workspace *rt_workspace_new(const struct base_alloc *a, struct rt_env *env) {
     struct rt_workspace *w = base_get_zero(a, sizeof *w);
-    if (w) w->alloc = *a;
+    if (!w) return NULL;
+    w->alloc = *a;
+    w->env = env && env->workspace_limit ? env : NULL;
     return w;
 }
 
+// bytes more than before, within the budget; fewer always are.
+static bool count(struct rt_workspace *w, int64_t bytes) {
+    if (!w->env) return true;
+    const int64_t held = atomic_fetch_add(&w->env->workspace_held, bytes) + bytes;
+    if (bytes <= 0 || held <= w->env->workspace_limit) return true;
+    atomic_fetch_sub(&w->env->workspace_held, bytes);
+    return false;
+}
+
 static void drop(struct rt_workspace *w) {
+    count(w, -(int64_t)w->size);
     base_put(&w->alloc, w->raw, w->raw_size);
     w->raw = NULL;
     w->data = NULL;
@@ -51,12 +64,16 @@ weft_status rt_workspace_hold(struct rt_workspace *w, size_t cost) {
 
 weft_status rt_workspace_reserve(struct rt_workspace *w, size_t bytes) {
     if (bytes <= w->size) return WEFT_OK;
-    if (bytes > (size_t)INT64_MAX) return WEFT_ENOMEM;
+    if (bytes > (size_t)BASE_MAX_BYTES) return WEFT_ENOMEM;
     bytes = whole_lines(bytes);
     const size_t align = align_of(bytes), raw_size = rt_workspace_cost(bytes);
     drop(w);
+    if (!count(w, (int64_t)bytes)) return WEFT_ELIMIT;
     w->raw = base_get(&w->alloc, raw_size);
-    if (!w->raw) return WEFT_ENOMEM;
+    if (!w->raw) {
+        count(w, -(int64_t)bytes);
+        return WEFT_ENOMEM;
+    }
     w->raw_size = raw_size;
     w->data = (uint8_t *)(((uintptr_t)w->raw + align - 1) & ~(uintptr_t)(align - 1));
     w->size = bytes;

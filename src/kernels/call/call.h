@@ -37,6 +37,13 @@ char *call_element(const weft_array *a, int64_t i);
 // n elements of size bytes, step apart, to or from dense ones. size: 1, 2, 4, 8 or 16.
 void call_pack(void *to, const char *from, int64_t step, size_t size, int64_t n);
 void call_unpack(char *to, int64_t step, const void *from, size_t size, int64_t n);
+// Long loops are cut in stretches of so many elements, with a look at the watch before each; cycles of one.
+enum { CALL_STRETCH = 32 << 10, CALL_CYCLES = 8 * CALL_STRETCH };
+// for (i in [from, to)) in stretches: body uses i up to end; ends early when told to stop.
+#define CALL_STRETCHES(watch, from, to, i, end)                                                    \
+    for (int64_t i = (from), end; i < (to) && !kern_tick((watch), CALL_CYCLES) &&                  \
+                                  (end = MIN_OF((to), i + CALL_STRETCH), true);                    \
+         i = end)
 // How many threads so many elements of work are worth, at most the call's.
 int call_threads(const struct kern_call *c, double work);
 

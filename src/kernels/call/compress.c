@@ -87,7 +87,7 @@ static void run(struct compress *p, int64_t n, double work,
         p->c->run(p->c->ud, n, body, p);
         return;
     }
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && !kern_tick(&p->c->watch, 4 * STEP); i++)
         body(p, i, 0);
 }
 
@@ -105,8 +105,10 @@ weft_status call_compress(const struct kern_call *c, struct base_err *err) {
             p.before[i] = p.kept;
             p.kept += n;
         }
+        if (kern_tick(&c->watch, 0)) return WEFT_OK; // counts are missing
         if (c->out[0].data) run(&p, p.chunks, (double)p.m, number_chunk);
     }
+    if (kern_tick(&c->watch, 0)) return WEFT_OK; // places are
     if (c->out[1].data) memcpy(c->out[1].data, &p.kept, sizeof p.kept);
     if (c->out[0].data) // which is not empty, nor is x then
         run(&p, p.lines * p.line_chunks, (double)p.lines * (double)p.m, copy_chunk);
@@ -137,6 +139,7 @@ weft_status call_unique(const struct kern_call *c, struct base_err *err) {
     const int64_t n = x->data ? x->dims[0] : 0;
     int64_t kinds = 0, first = 0;
     for (int64_t i = 0; i < n; i++) {
+        if (i % CALL_STRETCH == 0 && kern_tick(&c->watch, CALL_CYCLES)) return WEFT_OK;
         const char *p = call_at(x->data, i * x->strides[0]);
         int64_t place = 0;
         if (places->data) memcpy(&place, call_at(places->data, i * places->strides[0]), sizeof place);

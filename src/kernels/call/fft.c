@@ -187,7 +187,7 @@ weft_status call_fft(const struct kern_call *c, struct base_err *err) {
     if (call_threads(c, (double)lines * (double)j.n) > 1)
         c->run(c->ud, lines, one_line, &j);
     else
-        for (int64_t i = 0; i < lines; i++)
+        for (int64_t i = 0; i < lines && !kern_tick(&c->watch, 16 * j.n); i++)
             one_line(&j, i, 0);
     pthread_mutex_lock(&lib.lock);
     j.f->destroy_plan(j.plan);

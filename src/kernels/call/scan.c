@@ -45,7 +45,7 @@ static bool is_dense(const struct scan *s, int64_t step) {
 
 static void scan_run(const struct scan *s, struct kern_scan *k, const char *x, char *out, int64_t n,
                      void *buf) {
-    for (int64_t i = 0; i < n; i += CHUNK) {
+    for (int64_t i = 0; i < n && !kern_tick(&s->c->watch, 4 * CHUNK); i += CHUNK) {
         const int64_t m = MIN_OF(CHUNK, n - i);
         const char *from = call_at(x, i * s->step_in);
         char *to = call_at(out, i * s->step_out);
@@ -69,7 +69,7 @@ static void skip_piece(void *arg, int64_t i, int worker) {
     void *buf = call_at(s->c->scratch, s->thread_bytes * worker);
     const char *x = call_at(s->c->in->data, i * s->piece * s->step_in);
     kern_scan_begin(&s->state[i], s->red, s->t);
-    for (int64_t e = 0; e < s->piece; e += CHUNK) {
+    for (int64_t e = 0; e < s->piece && !kern_tick(&s->c->watch, CHUNK); e += CHUNK) {
         const char *from = call_at(x, e * s->step_in);
         if (!is_dense(s, s->step_in)) call_pack(buf, from, s->step_in, s->size, CHUNK);
         kern_scan_skip(&s->state[i], is_dense(s, s->step_in) ? from : buf, CHUNK);
@@ -131,6 +131,7 @@ static void scan_rows(void *arg, int64_t i, int worker) {
     const char *x = call_at(unit_at(s->c->in, s, i / s->col_chunks), col * in_step);
     char *to = call_at(unit_at(s->c->out, s, i / s->col_chunks), col * out_step);
     for (int64_t e = 0; e < s->n; e++) {
+        if (e % KERN_SCAN_ROWS == 0 && kern_tick(&s->c->watch, 4 * n * KERN_SCAN_ROWS)) return;
         if (!is_dense(s, in_step)) call_pack(row, x, in_step, s->size, n);
         kern_scan_row(s->red, s->t, state, is_dense(s, out_step) ? (void *)to : row,
                       is_dense(s, in_step) ? (const void *)x : row, n, e);
@@ -160,7 +161,7 @@ weft_status call_scan(const struct kern_call *c, struct base_err *err) {
     } else if (threads && units > 1) {
         c->run(c->ud, units, rows ? scan_rows : scan_line, &s);
     } else {
-        for (int64_t i = 0; i < units; i++)
+        for (int64_t i = 0; i < units && !kern_tick(&c->watch, 0); i++)
             (rows ? scan_rows : scan_line)(&s, i, 0);
     }
     return WEFT_OK;

@@ -58,6 +58,7 @@ static weft_status blame(const struct scatter *s, int64_t i, int64_t v, struct b
 static weft_status check_indices(const struct scatter *s, struct base_err *err) {
     const int64_t n = call_elements(s->index);
     for (int64_t i = 0; i < n && (!s->along || s->mode == WEFT_INDEX_RAISE); i++) {
+        if (i % CALL_STRETCH == 0 && kern_tick(&s->c->watch, CALL_CYCLES)) return WEFT_ECANCELED;
         const int64_t v = read_index(s, call_element(s->index, i));
         const int64_t to = bring_inside(s, v);
         if (to < 0) return blame(s, i, v, err);
@@ -72,15 +73,17 @@ static void copy_line(void *arg, int64_t line, int worker) {
     const struct scatter *s = arg;
     const int axis = s->cols_axis >= 0 ? s->cols_axis : s->axis;
     const int64_t step = s->x->strides[axis], to_step = s->out->strides[axis], size = (int64_t)s->size;
-    const char *from = call_line(s->x, axis, line);
-    char *to = call_line(s->out, axis, line);
-    if (step == size)
-        call_unpack(to, to_step, from, s->size, s->x->dims[axis]);
-    else if (to_step == size)
-        call_pack(to, from, step, s->size, s->x->dims[axis]);
-    else
-        for (int64_t i = 0; i < s->x->dims[axis]; i++)
-            memcpy(call_at(to, i * to_step), call_at(from, i * step), s->size);
+    CALL_STRETCHES(&s->c->watch, 0, s->x->dims[axis], begin, end) {
+        const char *from = call_at(call_line(s->x, axis, line), begin * step);
+        char *to = call_at(call_line(s->out, axis, line), begin * to_step);
+        if (step == size)
+            call_unpack(to, to_step, from, s->size, end - begin);
+        else if (to_step == size)
+            call_pack(to, from, step, s->size, end - begin);
+        else
+            for (int64_t i = 0; i < end - begin; i++)
+                memcpy(call_at(to, i * to_step), call_at(from, i * step), s->size);
+    }
 }
 
 // Line number `line` of out over the axes that are neither the axis nor the columns: the address in out, and in
@@ -120,13 +123,17 @@ static void put_line(void *arg, int64_t i, int worker) {
         v.strides[d] = s->values->strides[s->axis + d];
     }
     const bool even = v.rank == 1;
+    const int64_t often = MAX_OF(CALL_STRETCH / MAX_OF(s->cols, 1), 1);
     for (int64_t k = 0; k < s->k; k++) {
+        if (k % often == 0 && kern_tick(&s->c->watch, CALL_CYCLES)) return;
         const int64_t at =
             s->along ? bring_inside(s, read_index(s, call_at(index, k * s->index->strides[s->axis])))
                      : s->place[k];
         if (at < low || at >= high) continue;
         const char *from = even ? call_at(values, k * v.strides[0]) : call_element(&v, k);
-        s->combine(call_at(out, at * step), out_cols, from, value_cols, s->cols);
+        CALL_STRETCHES(&s->c->watch, 0, s->cols, c, end)
+            s->combine(call_at(out, at * step + c * out_cols), out_cols, call_at(from, c * value_cols),
+                       value_cols, end - c);
     }
 }
 
@@ -136,7 +143,7 @@ static void run(const struct scatter *s, int64_t n, double work,
         s->c->run(s->c->ud, n, body, (void *)(uintptr_t)s);
         return;
     }
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && !kern_tick(&s->c->watch, 4); i++)
         body((void *)(uintptr_t)s, i, 0);
 }
 

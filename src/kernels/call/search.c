@@ -13,11 +13,13 @@ struct search {
     bool right;
 };
 
-static void load_keys(const struct sort_type *t, const weft_array *a, uint64_t *key) {
+static void load_keys(const struct sort_type *t, const weft_array *a, uint64_t *key,
+                      const struct kern_watch *w) {
     const int64_t n = a->dims[0];
     for (int part = 0; a->data && part < t->parts; part++)
-        for (int64_t i = 0; i < n; i++)
-            key[part * n + i] = sort_key(t, call_at(a->data, i * a->strides[0]), part);
+        CALL_STRETCHES(w, 0, n, from, end)
+            for (int64_t i = from; i < end; i++)
+                key[part * n + i] = sort_key(t, call_at(a->data, i * a->strides[0]), part);
 }
 
 // Is element i of the sorted array below the keys k (right: not above)?
@@ -99,7 +101,7 @@ static void run_chunks(struct search *s, int64_t elements,
         c->run(c->ud, chunks, body, s);
         return;
     }
-    for (int64_t i = 0; i < chunks; i++)
+    for (int64_t i = 0; i < chunks && !kern_tick(&c->watch, 32 * STEP); i++)
         body(s, i, 0);
 }
 
@@ -112,7 +114,7 @@ weft_status call_search(const struct kern_call *c, struct base_err *err) {
     if (!c->in[1].data || !c->out[0].data) return WEFT_OK;
     struct search s = {.c = c, .type = sort_type_of(c->in[0].dtype), .key = c->scratch,
                        .n = c->in[0].dims[0], .right = c->attr[0] != 0};
-    load_keys(&s.type, &c->in[0], c->scratch);
+    load_keys(&s.type, &c->in[0], c->scratch, &c->watch);
     run_chunks(&s, call_elements(&c->in[1]), search_chunk);
     return WEFT_OK;
 }
@@ -142,14 +144,14 @@ weft_status call_histogram(const struct kern_call *c, struct base_err *err) {
     struct search s = {.c = c, .type = sort_type_of(c->in[1].dtype), .key = c->scratch, .n = n,
                        .right = true};
     s.count = (int64_t *)c->scratch + n;
-    load_keys(&s.type, &c->in[1], c->scratch);
-    for (int64_t i = 1; i < n; i++)
+    load_keys(&s.type, &c->in[1], c->scratch, &c->watch);
+    for (int64_t i = 1; i < n && !kern_tick(&c->watch, 1); i++)
         if (s.key[i - 1] > s.key[i])
             return err_set(err, WEFT_EINVAL, "histogram: edge %lld is below the one before it",
                            (long long)i);
     memset(s.count, 0, (size_t)(8 * n * c->threads));
     if (c->in[0].data) run_chunks(&s, call_elements(&c->in[0]), count_chunk);
-    for (int64_t i = 0; i + 1 < n && c->out[0].data; i++) {
+    for (int64_t i = 0; i + 1 < n && c->out[0].data && !kern_tick(&c->watch, 4); i++) {
         int64_t sum = 0;
         for (int k = 0; k < c->threads; k++)
             sum += s.count[k * n + i];

@@ -14,6 +14,7 @@ struct radix {
     uint64_t *key, *key2;
     int64_t *place, *place2; // NULL: keys alone
     int64_t n;
+    const struct kern_watch *watch;
 };
 
 static void insert(const struct radix *r) {
@@ -36,15 +37,17 @@ static void scatter_pass(struct radix *r, int shift, const int64_t *count) {
         at[d] = sum;
         sum += count[d];
     }
-    if (r->place)
-        for (int64_t i = 0; i < r->n; i++) {
-            const int64_t to = at[r->key[i] >> shift & 255]++;
-            r->key2[to] = r->key[i];
-            r->place2[to] = r->place[i];
-        }
-    else
-        for (int64_t i = 0; i < r->n; i++)
-            r->key2[at[r->key[i] >> shift & 255]++] = r->key[i];
+    CALL_STRETCHES(r->watch, 0, r->n, from, end) {
+        if (r->place)
+            for (int64_t i = from; i < end; i++) {
+                const int64_t to = at[r->key[i] >> shift & 255]++;
+                r->key2[to] = r->key[i];
+                r->place2[to] = r->place[i];
+            }
+        else
+            for (int64_t i = from; i < end; i++)
+                r->key2[at[r->key[i] >> shift & 255]++] = r->key[i];
+    }
     uint64_t *k = r->key;
     int64_t *p = r->place;
     r->key = r->key2, r->key2 = k;
@@ -59,10 +62,11 @@ static void sort_keys(struct radix *r, int bytes) {
     }
     int64_t count[8][DIGITS];
     memset(count, 0, (size_t)bytes * sizeof count[0]);
-    for (int64_t i = 0; i < r->n; i++)
-        for (int b = 0; b < bytes; b++)
-            count[b][r->key[i] >> 8 * b & 255]++;
-    for (int b = 0; b < bytes; b++)
+    CALL_STRETCHES(r->watch, 0, r->n, from, end)
+        for (int64_t i = from; i < end; i++)
+            for (int b = 0; b < bytes; b++)
+                count[b][r->key[i] >> 8 * b & 255]++;
+    for (int b = 0; b < bytes && !kern_tick(r->watch, 0); b++) // told to stop: counts are incomplete
         if (count[b][r->key[0] >> 8 * b & 255] != r->n) scatter_pass(r, 8 * b, count[b]);
 }
 
@@ -79,8 +83,9 @@ static void sort_places(const struct sorter *s, const char *x, int64_t step, str
     for (int64_t i = 0; i < r->n; i++)
         r->place[i] = i;
     for (int part = s->type.parts - 1; part >= 0; part--) {
-        for (int64_t i = 0; i < r->n; i++)
-            r->key[i] = sort_key(&s->type, call_at(x, r->place[i] * step), part);
+        CALL_STRETCHES(r->watch, 0, r->n, from, end)
+            for (int64_t i = from; i < end; i++)
+                r->key[i] = sort_key(&s->type, call_at(x, r->place[i] * step), part);
         sort_keys(r, s->type.number);
     }
 }
@@ -88,10 +93,11 @@ static void sort_places(const struct sorter *s, const char *x, int64_t step, str
 // Whether elements come back from their keys; then r->key has them.
 static bool load_plain(const struct sorter *s, const char *x, int64_t step, struct radix *r) {
     if (s->type.parts > 1) return false;
-    for (int64_t i = 0; i < r->n; i++, x = call_at(x, step)) {
-        if (s->type.is_float && !sort_is_plain(&s->type, x)) return false;
-        r->key[i] = sort_key(&s->type, x, 0);
-    }
+    CALL_STRETCHES(r->watch, 0, r->n, from, end)
+        for (int64_t i = from; i < end; i++, x = call_at(x, step)) {
+            if (s->type.is_float && !sort_is_plain(&s->type, x)) return false;
+            r->key[i] = sort_key(&s->type, x, 0);
+        }
     return true;
 }
 
@@ -99,8 +105,9 @@ static void sort_values(const struct sorter *s, struct radix *r, char *to, int64
     int64_t *place = r->place, *place2 = r->place2;
     r->place = r->place2 = NULL;
     sort_keys(r, s->type.number);
-    for (int64_t i = 0; i < r->n; i++, to = call_at(to, step))
-        sort_value(&s->type, r->key[i], to);
+    CALL_STRETCHES(r->watch, 0, r->n, from, end)
+        for (int64_t i = from; i < end; i++, to = call_at(to, step))
+            sort_value(&s->type, r->key[i], to);
     r->place = place;
     r->place2 = place2;
 }
@@ -112,7 +119,7 @@ static void sort_line(void *arg, int64_t line, int worker) {
     const int64_t part = call_round(s->n * 8), step = c->in->strides[s->axis];
     struct radix r = {(uint64_t *)(void *)scratch, (uint64_t *)(void *)(scratch + part),
                       (int64_t *)(void *)(scratch + 2 * part), (int64_t *)(void *)(scratch + 3 * part),
-                      s->n};
+                      s->n, &c->watch};
     const char *x = call_line(c->in, s->axis, line);
     const weft_array *values = &c->out[0], *places = &c->out[1];
     if (!places->data && load_plain(s, x, step, &r)) {
@@ -120,10 +127,12 @@ static void sort_line(void *arg, int64_t line, int worker) {
         return;
     }
     sort_places(s, x, step, &r);
+    if (kern_tick(&c->watch, 0)) return; // places may be anything then
     if (values->data) {
         char *to = call_line(values, s->axis, line);
-        for (int64_t i = 0; i < s->n; i++, to = call_at(to, values->strides[s->axis]))
-            sort_copy(&s->type, to, call_at(x, r.place[i] * step));
+        CALL_STRETCHES(&c->watch, 0, s->n, from, end)
+            for (int64_t i = from; i < end; i++, to = call_at(to, values->strides[s->axis]))
+                sort_copy(&s->type, to, call_at(x, r.place[i] * step));
     }
     if (places->data)
         call_unpack(call_line(places, s->axis, line), places->strides[s->axis], r.place, 8, s->n);
@@ -150,7 +159,7 @@ weft_status call_sort(const struct kern_call *c, struct base_err *err) {
     if (lines > 1 && call_threads(c, (double)lines * (double)s.n) > 1) {
         c->run(c->ud, lines, sort_line, &s);
     } else {
-        for (int64_t i = 0; i < lines; i++)
+        for (int64_t i = 0; i < lines && !kern_tick(&c->watch, s.n); i++)
             sort_line(&s, i, 0);
     }
     return WEFT_OK;

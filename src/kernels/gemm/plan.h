@@ -32,6 +32,7 @@ struct gemm_plan {
     size_t a_bytes, b_bytes; // one packed row chunk, one packed group
     void (*done)(void *ud, const struct kern_gemm_part *part);
     void *done_ud;
+    const struct kern_watch *watch;
     int64_t batch, body; // of the product under way, for done
 };
 
