@@ -149,6 +149,20 @@ void plans_hold(weft_ctx *ctx, struct plan_entry *e); // once more
 void plans_init(weft_ctx *ctx, size_t limit);
 void plans_free(weft_ctx *ctx);
 
+// ---- checked mode (checked.c) ------------------------------------------------------------------------------
+struct checked {
+    struct ir_graph *g;
+    struct ir_checks checks;
+    int nroot;
+    weft_array *outs; // 0-d, without data
+};
+weft_status checked_make(weft_ctx *ctx, const struct plan_request *q, struct base_err *err, struct checked **out);
+void checked_free(weft_ctx *ctx, struct checked *c);
+struct plan_request checked_request(const struct checked *c, const struct plan_request *q);
+// found: 8 bytes a root. True: WEFT_ECHECK and a sentence in err.
+bool checked_verdict(const struct checked *c, const int64_t *found, struct base_err *err);
+bool checked_ends(weft_status st);
+
 // Plans that a graph has used lately, found without a key and without a lock while its nodes stay what they
 // were. A shortcut holds its plan.
 struct shortcut {

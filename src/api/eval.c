@@ -93,7 +93,7 @@ struct found {
 };
 
 static weft_status find_plan(weft_graph *g, const struct plan_request *q, struct found *f) {
-    const struct shortcut *s = shortcut_find(g, q);
+    const struct shortcut *s = q->g == g->ir ? shortcut_find(g, q) : NULL;
     if (s) {
         const ir_ref *leaf = s->roots + s->n;
         *f = (struct found){s->entry, leaf, leaf + s->nleaf, s->nleaf, s->nconst, false};
@@ -103,7 +103,7 @@ static weft_status find_plan(weft_graph *g, const struct plan_request *q, struct
     const weft_status st = make_key(g, q);
     if (st) return err_set(&g->run, st, "no memory for the key of a plan");
     TRY(plans_get(g->ctx, q, &g->key, &g->run, &f->entry));
-    shortcut_add(g, q, f->entry);
+    if (q->g == g->ir) shortcut_add(g, q, f->entry);
     f->leaf = (const ir_ref *)(void *)g->leaves.data;
     f->constant = (const ir_ref *)(void *)g->consts.data;
     f->nleaf = (int)VEC_LEN(&g->leaves, ir_ref);
@@ -119,17 +119,17 @@ static weft_status bind(weft_graph *g, const struct plan_request *q, weft_worksp
     uint64_t *constant = (uint64_t *)(uintptr_t)b->constant;
     for (int i = 0; i < f->nleaf; i++) {
         const ir_ref r = f->leaf[i];
-        if (ir_at(g->ir, r)->op == IR_input) {
-            const char *name = ir_input_at(g->ir, (int)ir_attr(g->ir, r)[0])->name;
+        if (ir_at(q->g, r)->op == IR_input) {
+            const char *name = ir_input_at(q->g, (int)ir_attr(q->g, r)[0])->name;
             return err_set(&g->run, WEFT_EINVAL, "input %s has no value: compile the graph and run it",
                            name);
         }
-        leaf[i] = ir_leaf_at(g->ir, (int)ir_attr(g->ir, r)[0])->array.data;
+        leaf[i] = ir_leaf_at(q->g, (int)ir_attr(q->g, r)[0])->array.data;
     }
     for (int i = 0; i < q->n; i++)
         leaf[f->nleaf + i] = q->outs[i].data;
     for (int i = 0; i < f->nconst; i++)
-        constant[i] = ir_constant_bits(g->ir, f->constant[i]);
+        constant[i] = ir_constant_bits(q->g, f->constant[i]);
     return WEFT_OK;
 }
 
@@ -226,6 +226,35 @@ static weft_status run(weft_graph *g, const struct plan_request *q, weft_workspa
     return st ? err_set(&g->run, st, "%s", weft_status_text(st)) : WEFT_OK;
 }
 
+// Checked mode: what is wrong goes to fault. Another status than WEFT_OK ends the evaluation.
+static weft_status look_for_faults(weft_graph *g, const struct plan_request *q, const struct rt_bind *how,
+                                   struct base_err *fault) {
+    const struct base_alloc *a = &g->ctx->env.alloc;
+    struct checked *c;
+    TRY(checked_make(g->ctx, q, &g->run, &c));
+    int64_t *found = base_get(a, sizeof *found * (size_t)c->nroot);
+    weft_workspace *ws = ctx_borrow(g->ctx);
+    weft_status st = (c->nroot && !found) || !ws ? err_set(&g->run, WEFT_ENOMEM, "no memory for checks") : WEFT_OK;
+    struct rt_control control;
+    struct rt_bind b = *how;
+    if (b.control) { // the token counts, progress is the real run's
+        control = *b.control;
+        control.progress = NULL;
+        b.control = &control;
+    }
+    for (int i = 0; i < c->nroot && !st; i++)
+        c->outs[i].data = &found[i];
+    const struct plan_request look = checked_request(c, q);
+    if (!st && c->nroot) st = run(g, &look, ws, &b);
+    if (!st) checked_verdict(c, found, fault);
+    if (ws) ctx_return(g->ctx, ws);
+    base_put(a, found, sizeof *found * (size_t)c->nroot);
+    checked_free(g->ctx, c);
+    if (checked_ends(st)) return st;
+    err_clear(&g->run); // a call that fails for its values does so again
+    return WEFT_OK;
+}
+
 static weft_status eval_checked(weft_graph *g, const struct plan_request *q, const weft_eval_opts *opts,
                                 uint64_t begun) {
     if (opts && opts->size != sizeof *opts)
@@ -236,19 +265,23 @@ static weft_status eval_checked(weft_graph *g, const struct plan_request *q, con
         for (int k = 0; k < i; k++)
             if (rt_arrays_overlap(&q->outs[i], &q->outs[k]))
                 return err_set(&g->run, WEFT_EALIAS, "outputs %d and %d overlap", k, i);
-    weft_workspace *ws = opts && opts->workspace ? opts->workspace : ctx_borrow(g->ctx);
-    if (!ws) return err_set(&g->run, WEFT_ENOMEM, "no memory for a workspace");
     struct api_watch watch;
     watch_begin(&watch, opts ? &(struct api_watch_opts){opts->token, opts->progress, opts->progress_ud} : NULL);
     const struct rt_bind how = {.threads = opts ? opts->threads : 0, .err = &g->run, .begun = begun,
                                 .control = watch.control};
+    struct base_err fault = {WEFT_OK, ""};
+    if (ir_is_watched(g->ir)) TRY(look_for_faults(g, q, &how, &fault));
+    weft_workspace *ws = opts && opts->workspace ? opts->workspace : ctx_borrow(g->ctx);
+    if (!ws) return err_set(&g->run, WEFT_ENOMEM, "no memory for a workspace");
     struct pairs real;
     weft_status st = pairs_expand(g->ir, &g->ctx->env.alloc, q, &real);
     if (st) st = err_set(&g->run, st, "no memory for complex results");
     if (!st) st = run(g, &real.request, ws, &how);
     pairs_free(&g->ctx->env.alloc, &real);
     if (!opts || !opts->workspace) ctx_return(g->ctx, ws);
-    return st;
+    if (!fault.status || checked_ends(st)) return st;
+    err_clear(&g->run);
+    return err_set(&g->run, fault.status, "%s", fault.text);
 }
 
 weft_status weft_eval_n(int n, weft_expr *const *x, const weft_array *outs,

@@ -49,6 +49,10 @@ void weft_graph_free(weft_graph *g) {
     base_put(&g->ctx->env.alloc, g, sizeof *g);
 }
 
+weft_status weft_graph_check(weft_graph *g, bool on) {
+    return g && ir_watch(g->ir, on) ? WEFT_OK : WEFT_EINVAL;
+}
+
 const char *weft_graph_error(const weft_graph *g) {
     if (!g) return "no graph";
     const struct base_err *e = ir_error(g->ir);

@@ -8,7 +8,7 @@
 
 #include "lang.h"
 
-enum { EXIT_FAULT = 1, EXIT_BAD = 2 }; // the machine's fault, the input's fault
+enum { EXIT_FAULT = 1, EXIT_BAD = 2, EXIT_INTERRUPTED = 130 }; // the machine's fault, the input's fault, Ctrl-C
 
 // One sentence on stderr; returns EXIT_BAD.
 int cmd_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
@@ -127,7 +127,7 @@ struct options {
     struct inputs inputs;
     const char **out; // -o, in order
     int nout;
-    bool raw, json, unfused, env, profile;
+    bool raw, json, unfused, env, profile, check;
     const char *html;  // explain: write the page there
     int color;         // enum color
     int threads, rounds;

@@ -3,8 +3,28 @@
 // every result is complete; without -o the results are printed.
 #include "cmd.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Ctrl-C stops the evaluation, whenever it comes; a second one ends the program as ever.
+static weft_token interrupted;
+static void on_interrupt(int s) {
+    (void)s;
+    weft_token_cancel(&interrupted);
+}
+static void catch_interrupts(void) {
+    struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction old;
+    if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(SIGINT, &a, NULL);
+}
+static int verdict(weft_status st, const char *what) {
+    if (weft_token_cancelled(&interrupted)) {
+        cmd_fail("interrupted");
+        return EXIT_INTERRUPTED;
+    }
+    return st ? cmd_fail_status(st, what) : 0;
+}
 
 struct job {
     weft_ctx *ctx;
@@ -18,11 +38,11 @@ struct job {
 };
 
 static int compute(struct job *j, const struct options *o) {
-    weft_eval_opts opts = {.size = sizeof opts, .threads = o->threads, .unfused = o->unfused};
+    weft_eval_opts opts = {.size = sizeof opts, .threads = o->threads, .unfused = o->unfused, .token = &interrupted};
     struct progress *p = progress_start("evaluating");
     weft_status st = weft_eval_n(j->results.n, j->results.at, j->outs, &opts);
     progress_stop(p);
-    return st ? cmd_fail_status(st, weft_graph_error(j->parser.graph)) : 0;
+    return verdict(st, weft_graph_error(j->parser.graph));
 }
 
 // Results whose extent depends on values come one by one, as large as they are.
@@ -33,7 +53,7 @@ static bool any_counted(const struct job *j) {
 }
 
 static int to_arrays(struct job *j, const struct options *o) {
-    weft_eval_opts opts = {.size = sizeof opts, .threads = o->threads, .unfused = o->unfused};
+    weft_eval_opts opts = {.size = sizeof opts, .threads = o->threads, .unfused = o->unfused, .token = &interrupted};
     struct progress *p = progress_start("evaluating");
     weft_status st = WEFT_OK;
     for (int i = 0; i < j->results.n; i++)
@@ -41,7 +61,7 @@ static int to_arrays(struct job *j, const struct options *o) {
     for (int i = 0; i < j->results.n && !st; i++)
         st = weft_eval_new(j->results.at[i], &j->outs[i], &opts);
     progress_stop(p);
-    return st ? cmd_fail_status(st, weft_graph_error(j->parser.graph)) : 0;
+    return verdict(st, weft_graph_error(j->parser.graph));
 }
 
 static int counted(struct job *j, const struct options *o) {
@@ -118,6 +138,8 @@ int cmd_eval(struct options *o) {
     j.names.inputs = &o->inputs;
     j.parser = (struct parser){
         .text = o->expr, .graph = weft_graph_new(j.ctx), .names = {cmd_find, cmd_list, &j.names}};
+    catch_interrupts();
+    if (j.parser.graph) weft_graph_check(j.parser.graph, o->check);
     if (!j.parser.graph) {
         status = cmd_fail_status(WEFT_ENOMEM, "no memory for a graph");
     } else if (cmd_parse(&j.parser, &j.results)) {

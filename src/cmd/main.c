@@ -31,6 +31,8 @@ static const char usage[] =
     "      --threads N       at most N threads\n"
     "      --backend B       auto, interp or jit\n"
     "      --isa I           best, scalar, avx2, avx512 or neon\n"
+    "      --check           eval: stop at the first overflow, division by zero, bad cast, shift,\n"
+    "                        index, or NaN or infinity made of finite numbers\n"
     "      --unfused         eval: every operation its own pass\n"
     "      --profile         eval: time, bytes and tier of every step, on stderr\n"
     "      --ir, --plan, --llvm, --asm, --dot   explain: only these\n"
@@ -97,6 +99,7 @@ enum {
     OPT_BACKEND,
     OPT_ISA,
     OPT_UNFUSED,
+    OPT_CHECK,
     OPT_ROUNDS,
     OPT_ENV,
     OPT_PROFILE,
@@ -113,6 +116,7 @@ static const struct option long_options[] = {{"out", required_argument, NULL, 'o
                                              {"backend", required_argument, NULL, OPT_BACKEND},
                                              {"isa", required_argument, NULL, OPT_ISA},
                                              {"unfused", no_argument, NULL, OPT_UNFUSED},
+                                             {"check", no_argument, NULL, OPT_CHECK},
                                              {"rounds", required_argument, NULL, OPT_ROUNDS},
                                              {"env", no_argument, NULL, OPT_ENV},
                                              {"profile", no_argument, NULL, OPT_PROFILE},
@@ -161,6 +165,7 @@ static bool read_option(struct options *o, int c) {
     case OPT_RAW: o->raw = true; return true;
     case OPT_JSON: o->json = true; return true;
     case OPT_UNFUSED: o->unfused = true; return true;
+    case OPT_CHECK: o->check = true; return true;
     case OPT_ENV: o->env = true; return true;
     case OPT_PROFILE: o->profile = true; return true;
     case OPT_HTML: o->html = optarg; return true;

@@ -63,7 +63,7 @@ ir_ref ir_frexp_exponent(struct ir_graph *g, ir_ref x) {
 }
 
 // ---- tolerance and replacement ----------------------------------------------------------------
-ir_ref ir_isclose(struct ir_graph *g, ir_ref a, ir_ref b, const struct ir_tolerance *t) {
+static ir_ref make_isclose(struct ir_graph *g, ir_ref a, ir_ref b, const struct ir_tolerance *t) {
     ir_ref x = as_float(g, a), y = as_float(g, b);
     ir_ref apart = put1(g, IR_abs, put2(g, IR_sub, x, y));
     ir_ref room = put2(g, IR_mul, literal(g, t->relative), put1(g, IR_abs, y));
@@ -73,6 +73,9 @@ ir_ref ir_isclose(struct ir_graph *g, ir_ref a, ir_ref b, const struct ir_tolera
     if (!t->equal_nan) return near;
     ir_ref nans = put2(g, IR_logical_and, put1(g, IR_isnan, x), put1(g, IR_isnan, y));
     return put2(g, IR_logical_or, near, nans);
+}
+ir_ref ir_isclose(struct ir_graph *g, ir_ref a, ir_ref b, const struct ir_tolerance *t) {
+    IR_QUIETLY(g, make_isclose(g, a, b, t));
 }
 
 static double largest(weft_dtype t) {
@@ -95,8 +98,11 @@ ir_ref ir_nan_to_num(struct ir_graph *g, ir_ref x, const double to[3]) {
 }
 
 // ---- integers ---------------------------------------------------------------------------------
-ir_ref ir_bitwise_count(struct ir_graph *g, ir_ref x) {
+static ir_ref make_bitwise_count(struct ir_graph *g, ir_ref x) {
     return ir_cast(g, put1(g, IR_popcount, put1(g, IR_abs, x)), WEFT_U8);
+}
+ir_ref ir_bitwise_count(struct ir_graph *g, ir_ref x) {
+    IR_QUIETLY(g, make_bitwise_count(g, x));
 }
 
 // Two operands in the integer type in which they meet; false after an error.
@@ -125,7 +131,7 @@ static ir_ref sum_overflows(struct ir_graph *g, bool sub, const ir_ref in[2], bo
     return below_zero(g, put2(g, IR_bitwise_and, differ(g, a, s), other));
 }
 
-ir_ref ir_overflows(struct ir_graph *g, enum ir_op op, ir_ref a, ir_ref b) {
+static ir_ref make_overflows(struct ir_graph *g, enum ir_op op, ir_ref a, ir_ref b) {
     ir_ref in[2] = {a, b};
     weft_dtype t;
     const char *name = op == IR_add   ? "add_overflows"
@@ -139,8 +145,11 @@ ir_ref ir_overflows(struct ir_graph *g, enum ir_op op, ir_ref a, ir_ref b) {
                     whole(g, 8 * (int64_t)dtype_size(t) - 1));
     return put2(g, IR_not_equal, high, fill);
 }
+ir_ref ir_overflows(struct ir_graph *g, enum ir_op op, ir_ref a, ir_ref b) {
+    IR_QUIETLY(g, make_overflows(g, op, a, b));
+}
 
-ir_ref ir_add_carry(struct ir_graph *g, ir_ref a, ir_ref b, ir_ref carry, ir_ref *carry_out) {
+static ir_ref make_add_carry(struct ir_graph *g, ir_ref a, ir_ref b, ir_ref carry, ir_ref *carry_out) {
     ir_ref in[2] = {a, b};
     weft_dtype t;
     *carry_out = IR_NONE;
@@ -153,6 +162,9 @@ ir_ref ir_add_carry(struct ir_graph *g, ir_ref a, ir_ref b, ir_ref carry, ir_ref
     *carry_out = put2(g, IR_logical_or, put2(g, IR_less, s, in[0]), put2(g, IR_less, sum, s));
     return sum;
 }
+ir_ref ir_add_carry(struct ir_graph *g, ir_ref a, ir_ref b, ir_ref carry, ir_ref *carry_out) {
+    IR_QUIETLY(g, make_add_carry(g, a, b, carry, carry_out));
+}
 
 // Integers divide once: a - q b is 0 where b is, as the remainder is defined.
 ir_ref ir_divmod(struct ir_graph *g, ir_ref a, ir_ref b, ir_ref *rest) {
@@ -164,7 +176,10 @@ ir_ref ir_divmod(struct ir_graph *g, ir_ref a, ir_ref b, ir_ref *rest) {
         *rest = put2(g, IR_remainder, a, b);
         return q;
     }
-    ir_ref d = ir_cast(g, b, t), r = put2(g, IR_sub, ir_cast(g, a, t), put2(g, IR_mul, q, d));
+    ir_ref d = ir_cast(g, b, t), x = ir_cast(g, a, t);
+    g->quiet++; // least // -1 wraps, and what is computed from it wraps back
+    ir_ref r = put2(g, IR_sub, x, put2(g, IR_mul, q, d));
+    g->quiet--;
     *rest = put3(g, IR_where, put2(g, IR_equal, d, whole(g, 0)), whole(g, 0), r);
     return q;
 }

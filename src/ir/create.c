@@ -17,9 +17,12 @@ ir_ref ir_full(struct ir_graph *g, weft_dtype t, const void *value, int rank, co
     return ir_broadcast_to(g, ir_constant(g, t, value, IR_STRONG), rank, dims);
 }
 
-ir_ref ir_eye(struct ir_graph *g, weft_dtype t, const int64_t dims[2], int64_t k) {
+static ir_ref make_eye(struct ir_graph *g, weft_dtype t, const int64_t dims[2], int64_t k) {
     ir_ref row = ir_iota(g, WEFT_I64, 2, dims, 0), col = ir_iota(g, WEFT_I64, 2, dims, 1);
     return ir_cast(g, put2(g, IR_equal, put2(g, IR_add, row, whole(g, k)), col), t);
+}
+ir_ref ir_eye(struct ir_graph *g, weft_dtype t, const int64_t dims[2], int64_t k) {
+    IR_QUIETLY(g, make_eye(g, t, dims, k));
 }
 
 // start + i step; integer types in integers, floats in f64 with NumPy's step (start + step) - start
@@ -86,7 +89,7 @@ ir_ref ir_geomspace(struct ir_graph *g, weft_dtype t, const struct ir_space *s) 
     return ir_cast(g, y, t);
 }
 
-ir_ref ir_triangle(struct ir_graph *g, ir_ref x, int64_t k, bool lower) {
+static ir_ref make_triangle(struct ir_graph *g, ir_ref x, int64_t k, bool lower) {
     if (!x || !(x = ir_strong(g, x))) return IR_NONE;
     int rank = ir_at(g, x)->rank;
     if (rank < 2)
@@ -97,6 +100,9 @@ ir_ref ir_triangle(struct ir_graph *g, ir_ref x, int64_t k, bool lower) {
     row = put2(g, IR_add, row, whole(g, k));
     ir_ref kept = put2(g, lower ? IR_greater_equal : IR_less_equal, row, col);
     return put3(g, IR_where, kept, x, number_of(g, type_of_ref(g, x), 0));
+}
+ir_ref ir_triangle(struct ir_graph *g, ir_ref x, int64_t k, bool lower) {
+    IR_QUIETLY(g, make_triangle(g, x, k, lower));
 }
 
 // ---- random numbers ---------------------------------------------------------------------------
@@ -120,12 +126,15 @@ static ir_ref words_for(struct ir_graph *g, weft_dtype t, const struct ir_stream
     return words(g, wide(t) ? IR_random_word : IR_random_half, s);
 }
 
-ir_ref ir_random_bits(struct ir_graph *g, weft_dtype t, const struct ir_stream *s) {
+static ir_ref make_random_bits(struct ir_graph *g, weft_dtype t, const struct ir_stream *s) {
     if (dtype_is_float(t) || !ir_dtype_valid(t))
         return ir_fail(g, WEFT_EDTYPE, "random_bits: only for bool and integers");
     ir_ref w = words_for(g, t, s);
     return t == WEFT_BOOL ? ir_cast(g, put2(g, IR_bitwise_and, w, whole(g, 1)), t)
                           : ir_cast(g, w, t);
+}
+ir_ref ir_random_bits(struct ir_graph *g, weft_dtype t, const struct ir_stream *s) {
+    IR_QUIETLY(g, make_random_bits(g, t, s));
 }
 
 static bool float_only(struct ir_graph *g, const char *name, weft_dtype t) {
@@ -138,15 +147,18 @@ static ir_ref upper_bits(struct ir_graph *g, weft_dtype t, ir_ref w, int dropped
     return ir_cast(g, ir_cast(g, w, wide(t) ? WEFT_I64 : WEFT_I32), wide(t) ? WEFT_F64 : WEFT_F32);
 }
 
-ir_ref ir_random_uniform(struct ir_graph *g, weft_dtype t, const struct ir_stream *s) {
+static ir_ref make_random_uniform(struct ir_graph *g, weft_dtype t, const struct ir_stream *s) {
     if (!float_only(g, "random_uniform", t)) return IR_NONE;
     int bits = t == WEFT_F64 ? 53 : t == WEFT_F32 ? 24 : t == WEFT_F16 ? 11 : 8; // none rounds to 1
     ir_ref x = upper_bits(g, t, words_for(g, t, s), (wide(t) ? 64 : 32) - bits);
     return ir_cast(g, put2(g, IR_mul, x, literal(g, ldexp(1, -bits))), t);
 }
+ir_ref ir_random_uniform(struct ir_graph *g, weft_dtype t, const struct ir_stream *s) {
+    IR_QUIETLY(g, make_random_uniform(g, t, s));
+}
 
 // One bit is the sign, the rest m: the quantile of (m + 1/2) / 2^64 (2^32), at most 1/2.
-ir_ref ir_random_normal(struct ir_graph *g, weft_dtype t, const struct ir_stream *s) {
+static ir_ref make_random_normal(struct ir_graph *g, weft_dtype t, const struct ir_stream *s) {
     if (!float_only(g, "random_normal", t)) return IR_NONE;
     ir_ref w = words_for(g, t, s), p = upper_bits(g, t, w, 1);
     p = put2(g, IR_mul, p, literal(g, wide(t) ? 0x1p-64 : 0x1p-32));
@@ -154,8 +166,11 @@ ir_ref ir_random_normal(struct ir_graph *g, weft_dtype t, const struct ir_stream
     ir_ref z = put1(g, IR_ndtri, p), odd = put2(g, IR_bitwise_and, w, whole(g, 1));
     return ir_cast(g, put3(g, IR_where, ir_cast(g, odd, WEFT_BOOL), z, put1(g, IR_neg, z)), t);
 }
+ir_ref ir_random_normal(struct ir_graph *g, weft_dtype t, const struct ir_stream *s) {
+    IR_QUIETLY(g, make_random_normal(g, t, s));
+}
 
-ir_ref ir_random_integers(struct ir_graph *g, weft_dtype t, const struct ir_stream *s,
+static ir_ref make_random_integers(struct ir_graph *g, weft_dtype t, const struct ir_stream *s,
                           const int64_t ends[2]) {
     if (!ir_dtype_valid(t) || !dtype_is_int(t))
         return ir_fail(g, WEFT_EDTYPE, "random_integers: only for integers");
@@ -166,4 +181,8 @@ ir_ref ir_random_integers(struct ir_graph *g, weft_dtype t, const struct ir_stre
     w = put2(g, IR_random_below, w, ir_constant_of(g, WEFT_U64, count, IR_STRONG));
     w = put2(g, IR_add, w, ir_constant_of(g, WEFT_U64, (uint64_t)ends[0], IR_STRONG));
     return ir_cast(g, w, t);
+}
+ir_ref ir_random_integers(struct ir_graph *g, weft_dtype t, const struct ir_stream *s,
+                          const int64_t ends[2]) {
+    IR_QUIETLY(g, make_random_integers(g, t, s, ends));
 }

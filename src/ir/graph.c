@@ -77,6 +77,8 @@ static void rewind_graph(struct ir_graph *g) {
     g->parted = g->moved = false;
     g->nodes.count = g->back.count = 1;
     g->words.count = g->leaves.count = g->inputs.count = 0;
+    g->quiet = 0;
+    vec_clear(&g->notes);
     err_clear(&g->err);
 }
 
@@ -87,6 +89,7 @@ struct ir_graph *ir_graph_new(const struct base_alloc *alloc, uint32_t max_nodes
     g->alloc = a;
     g->max_nodes = max_nodes ? max_nodes : DEFAULT_MAX_NODES;
     arena_init(&g->names, &a);
+    vec_init(&g->notes, &a);
     g->nodes = (struct ir_pool){.item = sizeof(struct ir_node), .shift = 8};
     g->back = (struct ir_pool){.item = sizeof(uint32_t), .shift = 10};
     g->words = (struct ir_pool){.item = sizeof(int64_t), .shift = 10};
@@ -115,6 +118,7 @@ void ir_graph_free(struct ir_graph *g) {
     free_pool(&g->inputs, &a);
     base_put(&a, g->table, g->slots * sizeof *g->table);
     arena_free(&g->names);
+    vec_free(&g->notes);
     base_put(&a, g, sizeof *g);
 }
 
@@ -166,7 +170,7 @@ static bool same_words(const int64_t *a, const int64_t *b, int n) {
 bool ir_is_draft(const struct ir_graph *g, ir_ref r, const struct ir_draft *d) {
     const struct ir_node *n = ir_at(g, r);
     if (n->op != d->op || n->dtype != d->dtype || n->rank != d->rank || n->weak != d->weak ||
-        (n->flags & ~IR_PLAIN) != (int)d->flags || memcmp(n->in, d->in, sizeof n->in) != 0 ||
+        (n->flags & ~IR_NOTES) != (int)d->flags || memcmp(n->in, d->in, sizeof n->in) != 0 ||
         !same_words(ir_dims(g, r), d->dims, d->rank))
         return false;
     if (!d->leaf) return n->nattr == d->nattr && same_words(ir_attr(g, r), d->attr, d->nattr);
@@ -261,7 +265,7 @@ static ir_ref append(struct ir_graph *g, struct ir_draft *d, uint32_t hash, uint
     return ref;
 }
 
-ir_ref ir_put(struct ir_graph *g, struct ir_draft *d) {
+static ir_ref put(struct ir_graph *g, struct ir_draft *d) {
     for (int i = 0; i < 3 && d->in[i]; i++)
         d->flags |= ir_at(g, d->in[i])->flags & IR_DYN;
     const ir_ref again = ir_repeat(g, d);
@@ -277,7 +281,13 @@ ir_ref ir_put(struct ir_graph *g, struct ir_draft *d) {
     for (; slot_used(g, s); s = (s + 1) & (g->slots - 1))
         if (g->table[s].hash == hash && ir_is_draft(g, g->table[s].ref, d)) return g->table[s].ref;
     if (g->nodes.count > g->max_nodes)
-        return ir_fail(g, WEFT_ELIMIT, "%s: the graph has its limit of %u nodes", ir_ops[d->op].name,
-                       g->max_nodes);
+        return ir_fail(g, WEFT_ELIMIT, "%s: the graph has %u nodes, its limit is %u", ir_ops[d->op].name,
+                       g->nodes.count - 1, g->max_nodes);
     return append(g, d, hash, s);
+}
+
+ir_ref ir_put(struct ir_graph *g, struct ir_draft *d) {
+    const ir_ref end = g->nodes.count, r = put(g, d);
+    ir_heard(g, r, r == end);
+    return r;
 }

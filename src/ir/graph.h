@@ -42,7 +42,35 @@ struct ir_graph {
     bool parted;        // this life differs from the last
     bool moved;         // a leaf or constant has another value than its slot was made for
     ir_ref overwritten; // the least node written over since it was asked for, or IR_NONE
+    // checks.c
+    bool watched;
+    int quiet;             // depth of compositions that are not looked into
+    struct base_vec notes; // of struct ir_note
 };
+// A complex operation: part of its result, and the parts of its operands.
+struct ir_note {
+    enum ir_op op;
+    ir_ref part, in[6];
+};
+// The value of an expression that builds, without looking into what it builds.
+#define IR_QUIETLY(g, call)                                                                        \
+    do {                                                                                           \
+        (g)->quiet++;                                                                              \
+        const ir_ref quiet_ = (call);                                                              \
+        (g)->quiet--;                                                                              \
+        return quiet_;                                                                             \
+    } while (0)
+void ir_note_pair(struct ir_graph *g, enum ir_op op, ir_ref result, const ir_ref *in);
+enum { IR_NOTES = IR_PLAIN | IR_QUIET | IR_RAISED }; // flags that are no part of equality
+// A node was asked for: a quiet one that is asked for aloud is not quiet any more.
+static inline void ir_heard(struct ir_graph *g, ir_ref r, bool made) {
+    if (!g->watched || !r) return;
+    struct ir_node *n = (struct ir_node *)ir_pool_at(&g->nodes, r);
+    if (!g->quiet)
+        n->flags &= (uint16_t)~IR_QUIET;
+    else if (made)
+        n->flags |= IR_QUIET;
+}
 
 // The accessors of ir.h without the call: emitters live on them.
 extern const int64_t ir_no_words[1];

@@ -52,7 +52,10 @@ enum {
     IR_DYN = 1,  // its shape follows from an input's, so another set of extents may change it
     IR_AUTO = 2, // a broadcast_to put in by matmul: remade, not copied, by ir_replay
     IR_EMPTY = 4, // a broadcast_to that stands for a reduction of no elements: likewise
-    IR_PLAIN = 8 // set by ir_mark_plain; says nothing about the value and is no part of equality
+    IR_PLAIN = 8, // set by ir_mark_plain; says nothing about the value and is no part of equality
+    // Of graphs that are watched (ir_watch), likewise no part of equality:
+    IR_QUIET = 16, // inside a composition that is looked at as a whole, or means to wrap
+    IR_RAISED = 32 // an index mode WEFT_INDEX_RAISE that ir_replay_unguarded has made CLIP
 };
 
 // Attributes, by op (int64 words at ir_attr(g, node)); "as given" so that ir_replay can re-infer:
@@ -242,6 +245,33 @@ weft_status ir_replay(const struct ir_graph *src, int n, const ir_ref *roots,
 void ir_attr_dump(const struct ir_graph *g, ir_ref r, struct base_vec *out);
 // number[r], r in 0..ir_count-1: what the dump calls node r (1, 2, ...); 0: no root needs it.
 weft_status ir_numbers(const struct ir_graph *g, int n, const ir_ref *roots, uint32_t *number);
+// ---- checked mode (checks.c) ----------------------------------------------------------------------------
+// From now on builders note what checks need. Only for a graph without nodes; a reset keeps it.
+bool ir_watch(struct ir_graph *g, bool on);
+bool ir_is_watched(const struct ir_graph *g);
+// ir_replay without guards and with indices brought inside: nothing in it fails for its values.
+weft_status ir_replay_unguarded(const struct ir_graph *src, int n, const ir_ref *roots, struct ir_graph *dst,
+                                ir_ref *out);
+enum ir_fault { IR_FAULT_NUMBER, IR_FAULT_INDEX, IR_FAULT_ZERO, IR_FAULT_COUNT, IR_FAULT_RANGE, IR_FAULT_OVERFLOW };
+struct ir_suspect { // one thing looked for, in the order in which they are told
+    ir_ref node;
+    uint8_t fault;
+    int group, code; // where it is looked for, what that gives
+    const char *name;
+};
+enum { IR_NO_FAULT = INT32_MAX };
+struct ir_checks {
+    int nsuspect, ngroup;
+    struct ir_suspect *suspect; // in base_alloc of the vectors below
+    ir_ref *root;               // two a group: i32 least code or IR_NO_FAULT, i64 place in row-major order
+    struct base_vec suspects, roots;
+};
+// Adds what looks for faults in all that the roots need. WEFT_ENOMEM, WEFT_ELIMIT.
+weft_status ir_checks_make(struct ir_graph *g, int n, const ir_ref *roots, struct ir_checks *out);
+void ir_checks_free(struct ir_checks *c);
+// "add: integer overflow at [1,2] of i32[3,4]"
+void ir_checks_text(const struct ir_graph *g, const struct ir_suspect *s, int64_t place, char *buf, size_t size);
+
 // Canonical bytes of what the roots need: structure, dtypes, leaf shapes and strides, attributes; not the
 // leaves' addresses and not the constants' values. Two graphs with equal bytes may share a plan; the
 // leaves and constants correspond in the order in which fuse_plan numbers them (order of first use).

@@ -145,11 +145,14 @@ static ir_ref compare_outside(struct ir_graph *g, struct meeting *m, int literal
 }
 
 // Signed against u64: below zero the answer is known, elsewhere the signed one is exact as u64.
-static ir_ref compare_signed_u64(struct ir_graph *g, enum ir_op op, ir_ref s, ir_ref u) {
+static ir_ref make_signed_u64(struct ir_graph *g, enum ir_op op, ir_ref s, ir_ref u) {
     ir_ref zero = ir_constant_of(g, type_of(g, s), 0, IR_STRONG);
     ir_ref below = ir_map(g, true_below(op) ? IR_less : IR_greater_equal, (ir_ref[]){s, zero});
     ir_ref rest = ir_map(g, op, (ir_ref[]){ir_cast(g, s, WEFT_U64), u});
     return ir_map(g, true_below(op) ? IR_logical_or : IR_logical_and, (ir_ref[]){below, rest});
+}
+static ir_ref compare_signed_u64(struct ir_graph *g, enum ir_op op, ir_ref s, ir_ref u) {
+    IR_QUIETLY(g, make_signed_u64(g, op, s, u)); // casts what is below zero, and does not use it
 }
 
 // True when the comparison needed one of these; *out is its node (or IR_NONE after an error).
@@ -235,6 +238,15 @@ static ir_ref put_half(struct ir_graph *g, struct meeting *m) {
     return t == WEFT_F32 ? ir_cast(g, r, half) : r;
 }
 
+// What a complex operation is made of may overflow where its result does not: it is looked at as a whole.
+static ir_ref map_pair(struct ir_graph *g, const struct ir_pair_call *call) {
+    g->quiet++;
+    const ir_ref r = ir_pair_map(g, call);
+    g->quiet--;
+    if (g->watched) ir_note_pair(g, call->op, r, call->in);
+    return r;
+}
+
 ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
     struct meeting m; // dims not zeroed
     const ir_ref again = ir_repeat_map(g, op, in, ir_ops[op].arity);
@@ -256,7 +268,7 @@ ir_ref ir_map(struct ir_graph *g, enum ir_op op, const ir_ref *in) {
     meet_types(g, &m);
     ir_ref out = IR_NONE;
     if (ir_ops[op].cls == IR_PAIR || (dtype_is_complex(m.type) && ir_ops[op].rule != RULE_LOGIC))
-        return ir_pair_map(g, &(struct ir_pair_call){op, m.type, in, all_weak ? IR_WEAK_COMPLEX : IR_STRONG});
+        return map_pair(g, &(struct ir_pair_call){op, m.type, in, all_weak ? IR_WEAK_COMPLEX : IR_STRONG});
     if (ir_ops[op].rule == RULE_COMPARE && compare_exactly(g, &m, &out)) return out;
     if (is_rounding(op) && !dtype_is_float(m.type)) return in[0];
     if (all_weak) m.weak = ir_weak_kind(m.type);
@@ -303,7 +315,7 @@ static ir_ref skip_cast(const struct ir_graph *g, ir_ref x, weft_dtype t) {
 
 // An integer of 8 bytes as f64 such that rounding that to a half is the only rounding: what f64 cannot
 // hold is first cut to a multiple of 2^20 and made odd there when anything was lost.
-static ir_ref sticky_f64(struct ir_graph *g, ir_ref x) {
+static ir_ref make_sticky(struct ir_graph *g, ir_ref x) {
     weft_dtype t = type_of(g, x);
     const uint64_t unit = 1 << 20;
     ir_ref low = ir_constant_of(g, t, unit - 1, IR_STRONG), high = ir_constant_of(g, t, 0 - unit, IR_STRONG);
@@ -315,6 +327,9 @@ static ir_ref sticky_f64(struct ir_graph *g, ir_ref x) {
     ir_ref size = ir_map(g, IR_abs, &x); // of the least integer: negative, and a power of two
     ir_ref big = ir_map(g, IR_greater, (ir_ref[]){size, limit});
     return ir_cast(g, ir_map(g, IR_where, (ir_ref[]){big, odd, x}), WEFT_F64);
+}
+static ir_ref sticky_f64(struct ir_graph *g, ir_ref x) {
+    IR_QUIETLY(g, make_sticky(g, x));
 }
 
 // x, which is none, to a half: through a type from which one rounding gives what one rounding of x
