@@ -24,6 +24,9 @@ struct variant {
     weft_array *arrays;       // nin + nout descriptions to compare with
     struct base_arena arena;
     int users;
+    // Checked mode: what looks for faults, as a variant of its own whose outputs are the checks' roots.
+    struct checked *checked;
+    struct variant *look;
 };
 struct weft_program {
     weft_ctx *ctx;
@@ -40,6 +43,8 @@ struct weft_program {
 // ---- variants -----------------------------------------------------------------------------------------
 static void free_variant(weft_program *p, struct variant *v) {
     if (!v) return;
+    free_variant(p, v->look);
+    checked_free(p->ctx, v->checked);
     jit_program_free(p->ctx->jit, v->rt);
     ir_graph_free(v->g);
     arena_free(&v->arena);
@@ -116,9 +121,25 @@ static weft_status note_outs(struct variant *v, const struct plan_request *q, co
 }
 
 static weft_status plan_variant(weft_program *p, struct variant *v, const struct plan_request *q,
+                                struct base_err *err);
+
+// Checked mode: the variant that is run before v. Its graph is the checks' own.
+static weft_status plan_look(weft_program *p, struct variant *v, const struct plan_request *q,
+                             struct base_err *err) {
+    if (!ir_is_watched(p->g)) return WEFT_OK;
+    TRY(checked_make(p->ctx, q, err, &v->checked));
+    if (!v->checked->nroot) return WEFT_OK;
+    v->look = base_get_zero(&p->ctx->env.alloc, sizeof *v->look);
+    if (!v->look) return err_set(err, WEFT_ENOMEM, "no memory for a plan");
+    arena_init(&v->look->arena, &p->ctx->env.alloc);
+    struct plan_request look = checked_request(v->checked, q);
+    return plan_variant(p, v->look, &look, err);
+}
+
+static weft_status plan_variant(weft_program *p, struct variant *v, const struct plan_request *q,
                                 struct base_err *err) {
     struct pairs real;
-    struct ir_graph *g = v->g ? v->g : p->g;
+    struct ir_graph *g = (struct ir_graph *)(uintptr_t)q->g; // the program's or the variant's own
     TRY(pairs_expand(g, &v->arena.alloc, q, &real));
     weft_status st = note_outs(v, q, g, real.request.n);
     if (!st) st = plan_build(p->ctx, &real.request, p->ctx->jit, err, &v->rt);
@@ -150,6 +171,7 @@ static weft_status fill_variant(weft_program *p, struct variant *v, const weft_a
     }
     struct plan_request q = {.g = g, .n = p->nout, .roots = roots, .outs = v->arrays + p->nin,
                              .in_strides = strides};
+    TRY(plan_look(p, v, &q, err));
     return plan_variant(p, v, &q, err);
 }
 
@@ -171,7 +193,7 @@ static weft_status make_variant(weft_program *p, const weft_array *in, const wef
 static weft_status fill_program(weft_program *p, int n, const ir_ref *roots, const struct ir_graph *src,
                                 const struct rt_bind *how) {
     struct base_err *err = how->err;
-    p->g = ir_graph_new(&p->ctx->env.alloc, 0);
+    p->g = ir_graph_new(&p->ctx->env.alloc, 0); // what the budget allowed in src fits here
     p->roots = ARENA_ARRAY(&p->arena, ir_ref, n);
     p->nin = pairs_inputs(src);
     p->nout = n;
@@ -184,7 +206,8 @@ static weft_status fill_program(weft_program *p, int n, const ir_ref *roots, con
     weft_status st = ir_replay(src, n, roots, NULL, p->g, p->roots);
     if (st) return err_set(err, st, "%s", ir_error(p->g)->text);
     TRY(make_variant(p, p->inputs, NULL, err, &p->first));
-    const weft_status cut = jit_program_compile(p->ctx->jit, p->first->rt, how);
+    weft_status cut = jit_program_compile(p->ctx->jit, p->first->rt, how);
+    if (!cut && p->first->look) cut = jit_program_compile(p->ctx->jit, p->first->look->rt, how);
     return cut ? err_set(err, cut, "compile: cancelled") : WEFT_OK;
 }
 
@@ -321,8 +344,8 @@ struct call {
     struct rt_bind bind;
 };
 
-static weft_status run_variant(const weft_program *p, struct variant *v, const struct call *c,
-                               const weft_array *in, const weft_array *out) {
+static weft_status run_plan(const weft_program *p, struct variant *v, const struct call *c,
+                            const weft_array *in, const weft_array *out) {
     struct rt_bind b = c->bind;
     TRY(eval_room(c->ws, v->rt->nleaf, v->nreal, 0, &b));
     void **leaf = (void **)(uintptr_t)b.leaf;
@@ -333,6 +356,43 @@ static weft_status run_variant(const weft_program *p, struct variant *v, const s
     b.constant = v->constant;
     TRY(jit_program_prepare(p->ctx->jit, v->rt, &b));
     return watch_run(p->ctx, v->rt, &b);
+}
+
+// Looks for faults first; they are told when the run itself went well.
+static weft_status run_checked_mode(const weft_program *p, struct variant *v, const struct call *c,
+                                    const weft_array *in, const weft_array *out) {
+    const struct base_alloc *a = &p->ctx->env.alloc;
+    const size_t n = (size_t)v->checked->nroot;
+    int64_t *found = base_get(a, sizeof *found * n);
+    weft_array *to = base_get(a, sizeof *to * n);
+    struct base_err fault = {WEFT_OK, ""};
+    struct rt_control control;
+    struct call look = *c;
+    if (look.bind.control) { // the token counts, progress is the real run's
+        control = *look.bind.control;
+        control.progress = NULL;
+        look.bind.control = &control;
+    }
+    weft_status st = found && to ? WEFT_OK : err_set(c->bind.err, WEFT_ENOMEM, "no memory for checks");
+    for (size_t i = 0; i < n && !st; i++) {
+        to[i] = v->checked->outs[i];
+        to[i].data = &found[i];
+    }
+    if (!st) st = run_plan(p, v->look, &look, in, to);
+    if (!st) checked_verdict(v->checked, found, &fault);
+    base_put(a, found, sizeof *found * n);
+    base_put(a, to, sizeof *to * n);
+    if (checked_ends(st)) return st;
+    err_clear(c->bind.err);
+    st = run_plan(p, v, c, in, out);
+    if (!fault.status || checked_ends(st)) return st;
+    err_clear(c->bind.err);
+    return err_set(c->bind.err, fault.status, "%s", fault.text);
+}
+
+static weft_status run_variant(const weft_program *p, struct variant *v, const struct call *c,
+                               const weft_array *in, const weft_array *out) {
+    return v->look ? run_checked_mode(p, v, c, in, out) : run_plan(p, v, c, in, out);
 }
 
 static weft_status run_checked(weft_program *p, const struct call *c, const weft_array *in,
