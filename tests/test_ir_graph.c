@@ -119,7 +119,7 @@ Test(ir_graph, limit_of_nodes) {
     cr_expect_neq(last, IR_NONE);
     cr_expect_eq(un(g, IR_sin, last), IR_NONE);
     cr_expect_eq(ir_error(g)->status, WEFT_ELIMIT);
-    cr_expect_str_eq(ir_error(g)->text, "sin: the graph has its limit of 10 nodes");
+    cr_expect_str_eq(ir_error(g)->text, "sin: the graph has 10 nodes, its limit is 10");
     cr_expect_eq(un(g, IR_sin, x), x + 1, "what is there is found");
     ir_graph_free(g);
 }
