@@ -117,6 +117,24 @@ Test(limits, compile_time) {
     weft_ctx_free(plain);
 }
 
+// Options of an earlier header: what they do not know is default; others are refused.
+Test(limits, earlier_options) {
+    weft_ctx *ctx = budget((weft_ctx_opts){.threads = 1, .ignore_env = true});
+    weft_graph *g = weft_graph_new(ctx);
+    double x = 2, y = 0;
+    weft_array a = weft_dense(WEFT_F64, &x, 0, NULL), to = weft_dense(WEFT_F64, &y, 0, NULL);
+    weft_expr *e = weft_from(g, &a);
+    weft_eval_opts o = {.size = offsetof(weft_eval_opts, token), .token = (weft_token *)&x}; // not looked at
+    cr_expect_eq(weft_eval(weft_mul(e, e), &to, &o), WEFT_OK);
+    cr_expect_eq(y, 4);
+    o.size--;
+    cr_expect_eq(weft_eval(e, &to, &o), WEFT_EINVAL);
+    o.size = sizeof o + 1;
+    cr_expect_eq(weft_eval(e, &to, &o), WEFT_EINVAL);
+    weft_graph_free(g);
+    weft_ctx_free(ctx);
+}
+
 // ---- sizes ------------------------------------------------------------------------------------------------
 static const int64_t extents[] = {0, 1, 2, (1LL << 31) - 1, 1LL << 31, (1LL << 31) + 1, (1LL << 32) - 1, 1LL << 32, (1LL << 61) - 1,
                                   1LL << 61, (1LL << 62) - 1, 1LL << 62, (1LL << 62) + 1, INT64_MAX - 1, INT64_MAX, -1, INT64_MIN};

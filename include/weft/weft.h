@@ -771,7 +771,7 @@ WEFT_API weft_expr *weft_bincount(weft_expr *x, weft_expr *weights, int64_t leng
 typedef bool weft_progress_fn(void *ud, uint64_t done, uint64_t total);
 typedef struct weft_token weft_token; /* weft/control.h */
 
-/* size must be sizeof(weft_eval_opts). NULL or zero fields are defaults. */
+/* size must be sizeof(weft_eval_opts), this version's or an earlier one's. NULL or zero fields are defaults. */
 typedef struct weft_eval_opts {
     size_t size;
     weft_workspace *workspace; /* default: one that the context recycles */

@@ -255,9 +255,19 @@ static weft_status look_for_faults(weft_graph *g, const struct plan_request *q, 
     return WEFT_OK;
 }
 
-static weft_status eval_checked(weft_graph *g, const struct plan_request *q, const weft_eval_opts *opts,
+// As for contexts: a shorter struct of an earlier header is the same without what it does not know.
+static bool take_opts(weft_eval_opts *o, const weft_eval_opts *given) {
+    *o = (weft_eval_opts){.size = sizeof *o};
+    if (!given) return true;
+    if (given->size < offsetof(weft_eval_opts, token) || given->size > sizeof *o) return false;
+    memcpy(o, given, given->size);
+    return true;
+}
+
+static weft_status eval_checked(weft_graph *g, const struct plan_request *q, const weft_eval_opts *given,
                                 uint64_t begun) {
-    if (opts && opts->size != sizeof *opts)
+    weft_eval_opts o;
+    if (!take_opts(&o, given))
         return err_set(&g->run, WEFT_EINVAL, "eval: size is not sizeof(weft_eval_opts)");
     for (int i = 0; i < q->n; i++)
         TRY(eval_check_out(g->ir, q->roots[i], &q->outs[i], i, &g->run));
@@ -266,19 +276,19 @@ static weft_status eval_checked(weft_graph *g, const struct plan_request *q, con
             if (rt_arrays_overlap(&q->outs[i], &q->outs[k]))
                 return err_set(&g->run, WEFT_EALIAS, "outputs %d and %d overlap", k, i);
     struct api_watch watch;
-    watch_begin(&watch, opts ? &(struct api_watch_opts){opts->token, opts->progress, opts->progress_ud} : NULL);
-    const struct rt_bind how = {.threads = opts ? opts->threads : 0, .err = &g->run, .begun = begun,
-                                .control = watch.control};
-    struct base_err fault = {WEFT_OK, ""};
+    watch_begin(&watch, &(struct api_watch_opts){o.token, o.progress, o.progress_ud});
+    const struct rt_bind how = {.threads = o.threads, .err = &g->run, .begun = begun, .control = watch.control};
+    struct base_err fault; // its text is not cleared: this is on the way of the smallest evaluation
+    fault.status = WEFT_OK, fault.text[0] = 0;
     if (ir_is_watched(g->ir)) TRY(look_for_faults(g, q, &how, &fault));
-    weft_workspace *ws = opts && opts->workspace ? opts->workspace : ctx_borrow(g->ctx);
+    weft_workspace *ws = o.workspace ? o.workspace : ctx_borrow(g->ctx);
     if (!ws) return err_set(&g->run, WEFT_ENOMEM, "no memory for a workspace");
     struct pairs real;
     weft_status st = pairs_expand(g->ir, &g->ctx->env.alloc, q, &real);
     if (st) st = err_set(&g->run, st, "no memory for complex results");
     if (!st) st = run(g, &real.request, ws, &how);
     pairs_free(&g->ctx->env.alloc, &real);
-    if (!opts || !opts->workspace) ctx_return(g->ctx, ws);
+    if (!o.workspace) ctx_return(g->ctx, ws);
     if (!fault.status || checked_ends(st)) return st;
     err_clear(&g->run);
     return err_set(&g->run, fault.status, "%s", fault.text);
