@@ -201,6 +201,29 @@ def test_creation(w, c):
         c.check(f"{e} is refused", isinstance(w.eval(e, x=square), str))
 
 
+def test_more(w, c, rng):
+    """Names that are put together in the command."""
+    x, y = rng.standard_normal((3, 4)), rng.standard_normal((3, 4))
+    u, v = rng.standard_normal(4), rng.standard_normal(4)
+    run(w, c, "more", [(e, e, want) for e, want in [
+        ("zeros_like(x)", np.zeros_like(x)), ("ones_like(x, dtype=i32)", np.ones_like(x, dtype=np.int32)), ("full_like(x, 2.5)", np.full_like(x, 2.5)),
+        ("empty_like(x) * 0", np.zeros_like(x)), ("empty(3) * 0", np.zeros(3)), ("identity(3)", np.identity(3)), ("matrix_transpose(x)", x.T),
+        ("fliplr(x)", np.fliplr(x)), ("flipud(x)", np.flipud(x)), ("rot90(x)", np.rot90(x)), ("vstack(x, u, y)", np.vstack([x, u, y])),
+        ("vstack(u, v)", np.vstack([u, v])), ("hstack(x, y)", np.hstack([x, y])), ("hstack(u, v)", np.hstack([u, v])), ("dstack(x, y)", np.dstack([x, y])),
+        ("dstack(u, v)", np.dstack([u, v])), ("column_stack(u, v)", np.column_stack([u, v])), ("column_stack(x.T, u)", np.column_stack([x.T, u])),
+        ("meshgrid(u, x[0, :2])[0]", np.meshgrid(u, x[0, :2])[0]), ("meshgrid(u, x[0, :2])[1]", np.meshgrid(u, x[0, :2])[1]),
+        ("array_equal(x, x)", np.array(True)), ("array_equal(x, y)", np.array(False)), ("array_equal(x, u)", np.array(False)),
+        ("isin(x, x[1])", np.isin(x, x[1])), ("fftshift(x)", np.fft.fftshift(x)), ("ifftshift(x)", np.fft.ifftshift(x)),
+        ("fftfreq(7, 0.25)", np.fft.fftfreq(7, 0.25)), ("fftfreq(8)", np.fft.fftfreq(8)), ("rfftfreq(9, 2)", np.fft.rfftfreq(9, 2)), ("rfftfreq(8)", np.fft.rfftfreq(8)),
+    ]], x=x, y=y, u=u, v=v)
+    got = w.eval(["vecdot(x, y)", "matrix_norm(x)"], x=x, y=y)
+    c.check("vecdot, matrix_norm", not isinstance(got, str) and np.allclose(got[0], (x * y).sum(-1)) and np.isclose(got[1], np.linalg.norm(x)), str(got)[:90])
+    low = np.outer(u, v) + np.outer(v, u)
+    got = w.eval(["pinv(x)", "matrix_rank(y)", "matrix_rank(x)"], x=x, y=low)
+    c.check("pinv, matrix_rank", "LAPACK" in got if isinstance(got, str) else
+            np.allclose(got[0], np.linalg.pinv(x)) and got[1] == 2 and got[2] == 3, str(got)[:90])
+
+
 # ---- made of reductions ---------------------------------------------------------------------------------
 def test_reductions(w, c, rng):
     x = rng.standard_normal((5, 6, 7)) * 30
@@ -299,6 +322,7 @@ def main():
         test_integers(w, c, rng, 300)
         test_floats(w, c, rng, 1000)
         test_creation(w, c)
+        test_more(w, c, rng)
         test_reductions(w, c, rng)
         test_random(w, c, rng)
     print(f"{c.passed} passed, {c.failed} failed")

@@ -12,7 +12,7 @@ static const char *const keywords[K__N] = {
 };
 static const struct rows *const tables[] = {&call_maps, &call_reductions, &call_views,
                                            &call_indexing, &call_linalg, &call_creations,
-                                           &call_compositions};
+                                           &call_compositions, &call_more};
 
 // ---- what arguments are read as ---------------------------------------------------------------
 bool call_has(const struct call *c, enum keyword k) {

@@ -49,7 +49,7 @@ struct rows {
 };
 // Every table of names; call.c lists them.
 extern const struct rows call_maps, call_reductions, call_views, call_indexing, call_linalg,
-    call_creations, call_compositions;
+    call_creations, call_compositions, call_more;
 #define CALL(name, run, least, most, kws)                                                          \
     { #name, run, least, most, kws, {.one = NULL }, 0 }
 

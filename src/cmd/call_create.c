@@ -36,7 +36,7 @@ static bool run_same(struct parser *p, struct call *c, struct value *out) {
     struct shape s;
     weft_dtype t = WEFT_F64;
     if (!read_shape(p, &c->arg[0], &s) || !read_type(p, c, 1, &t)) return false;
-    bool zero = c->row->name[0] == 'z';
+    bool zero = c->row->name[0] != 'o'; // empty, too
     return call_built(p, c,
                       zero ? weft_zeros(p->graph, t, s.rank, s.dims)
                            : weft_ones(p->graph, t, s.rank, s.dims),
@@ -155,9 +155,11 @@ static bool run_permutation(struct parser *p, struct call *c, struct value *out)
 #define RANDOM (KW(DTYPE) | KW(SEED) | KW(OFFSET))
 static const struct row rows[] = {
     CALL(zeros, run_same, 1, 2, KW(DTYPE)),
+    CALL(empty, run_same, 1, 2, KW(DTYPE)),
     CALL(ones, run_same, 1, 2, KW(DTYPE)),
     CALL(full, run_full, 2, 3, KW(DTYPE)),
     CALL(eye, run_eye, 1, 4, KW(K) | KW(DTYPE)),
+    CALL(identity, run_eye, 1, 1, KW(DTYPE)),
     CALL(tril, run_triangle, 1, 2, KW(K)),
     CALL(triu, run_triangle, 1, 2, KW(K)),
     CALL(arange, run_arange, 1, 3, KW(DTYPE)),
