@@ -258,6 +258,38 @@ def test_reductions(w, c, rng):
     c.check("trapezoid over x, axis 0", not isinstance(got, str) and np.allclose(got, np.trapz(x, at[:5], axis=0), rtol=1e-12, atol=1e-11), str(got)[:80])
 
 
+# ---- names of a few builders ------------------------------------------------------------------------------
+def test_names(w, c, rng):
+    x, y = rng.integers(-9, 9, (3, 4)), rng.integers(-9, 9, (3, 4))
+    a, b, m = rng.normal(size=5), rng.normal(size=5), rng.normal(size=(4, 3))
+    arrays = {"x": x, "y": y, "a": a, "b": b, "m": m}
+    run(w, c, "of a few builders", [
+        ("zeros_like", "zeros_like(m)", np.zeros_like(m)), ("ones_like", "ones_like(x, dtype=f32)", np.ones_like(x, np.float32)),
+        ("full_like", "full_like(x, 7)", np.full_like(x, 7)), ("matrix_transpose", "matrix_transpose(m)", m.T),
+        ("fliplr", "fliplr(m)", np.fliplr(m)), ("flipud", "flipud(m)", np.flipud(m)), ("rot90", "rot90(m)", np.rot90(m)),
+        ("vstack vectors", "vstack(a, b)", np.vstack((a, b))), ("vstack", "vstack(x, y)", np.vstack((x, y))),
+        ("hstack vectors", "hstack(a, b)", np.hstack((a, b))), ("hstack", "hstack(x, y)", np.hstack((x, y))),
+        ("dstack vectors", "dstack(a, b)", np.dstack((a, b))), ("dstack", "dstack(x, y)", np.dstack((x, y))),
+        ("column_stack", "column_stack(a, b, b)", np.column_stack((a, b, b))),
+        ("meshgrid 0", "meshgrid(a, b[:3])[0]", np.meshgrid(a, b[:3])[0]), ("meshgrid 1", "meshgrid(a, b[:3])[1]", np.meshgrid(a, b[:3])[1]),
+        ("array_equal", "array_equal(x, x)", True), ("array_equal not", "array_equal(x, y)", False),
+        ("array_equal shape", "array_equal(x, x[:2])", False), ("isin", "isin(x, y[0])", np.isin(x, y[0])),
+        ("vecdot", "vecdot(x, y)", (x * y).sum(-1)), ("matrix_rank", "matrix_rank(m)", np.linalg.matrix_rank(m)),
+        ("matrix_rank lower", "matrix_rank(outer(a, b))", np.linalg.matrix_rank(np.outer(a, b))),
+        ("fftshift", "fftshift(x)", np.fft.fftshift(x)), ("ifftshift", "ifftshift(x)", np.fft.ifftshift(x)),
+        ("fftshift odd", "fftshift(a)", np.fft.fftshift(a)), ("ifftshift odd", "ifftshift(a)", np.fft.ifftshift(a)),
+        ("fftfreq", "fftfreq(5, 0.5)", np.fft.fftfreq(5, .5)), ("fftfreq even", "fftfreq(8)", np.fft.fftfreq(8)),
+        ("rfftfreq", "rfftfreq(7)", np.fft.rfftfreq(7)), ("allclose", "allclose(a, a + 1e-9)", True),
+        ("allclose not", "allclose(a, a + 1e-3)", False), ("allclose atol", "allclose(a, a + 1e-3, atol=0.01)", True)], **arrays)
+    got = w.eval(["pinv(m)", "matrix_norm(m)", "vector_norm(m, axis=1)", "vector_norm(a, ord=1)"], **arrays)
+    c.check("pinv and norms", not isinstance(got, str), str(got)[:80])
+    if isinstance(got, str):
+        return
+    for name, v, want in zip(("pinv", "matrix_norm", "vector_norm", "vector_norm ord=1"), got,
+                             (np.linalg.pinv(m), np.linalg.norm(m), np.linalg.norm(m, axis=1), np.abs(a).sum())):
+        c.check(name, v.shape == np.shape(want) and np.allclose(v, want, rtol=1e-12, atol=1e-13), str(v))
+
+
 # ---- random numbers -------------------------------------------------------------------------------------
 def philox(index, key):
     """32-bit word index of the stream of key, in Python's integers."""
@@ -324,6 +356,7 @@ def main():
         test_creation(w, c)
         test_more(w, c, rng)
         test_reductions(w, c, rng)
+        test_names(w, c, rng)
         test_random(w, c, rng)
     print(f"{c.passed} passed, {c.failed} failed")
     return 1 if c.failed else 0

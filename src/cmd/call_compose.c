@@ -11,14 +11,15 @@ static bool number(struct parser *p, const struct call *c, int i, enum keyword k
     return !call_given(c, k) || call_number(p, &c->kw[k], out);
 }
 
-// isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)
+// isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False); allclose: all of them
 static bool run_isclose(struct parser *p, struct call *c, struct value *out) {
     double rtol = 1e-5, atol = 1e-8;
     bool nan = false;
     weft_expr *a = call_expr(p, c, 0), *b = a ? call_expr(p, c, 1) : NULL;
     if (!b || !number(p, c, 2, K_RTOL, &rtol) || !number(p, c, 3, K_ATOL, &atol)) return false;
     if (call_has(c, K_EQUAL_NAN) && !call_truth(p, &c->kw[K_EQUAL_NAN], &nan)) return false;
-    return call_built(p, c, weft_isclose(a, b, rtol, atol, nan), out);
+    weft_expr *close = weft_isclose(a, b, rtol, atol, nan);
+    return call_built(p, c, c->row->name[0] == 'a' ? weft_all(close, NULL) : close, out);
 }
 
 // nan_to_num(x, nan=0.0, posinf=None, neginf=None); the name nan= takes numbers here
@@ -91,6 +92,7 @@ static bool run_trapezoid(struct parser *p, struct call *c, struct value *out) {
 // ---- names ------------------------------------------------------------------------------------
 static const struct row rows[] = {
     CALL(isclose, run_isclose, 2, 4, KW(RTOL) | KW(ATOL) | KW(EQUAL_NAN)),
+    CALL(allclose, run_isclose, 2, 4, KW(RTOL) | KW(ATOL) | KW(EQUAL_NAN)),
     CALL(nan_to_num, run_nan_to_num, 1, 4, KW(FILL) | KW(POSINF) | KW(NEGINF)),
     CALL(leaky_relu, run_leaky_relu, 1, 2, KW(SLOPE)),
     CALL(add_carry, run_carry, 3, 3, 0),
@@ -98,6 +100,7 @@ static const struct row rows[] = {
     CALL(softmax, run_softmax, 1, 2, KW(AXIS)),
     CALL(log_softmax, run_softmax, 1, 2, KW(AXIS)),
     CALL(norm, run_norm, 1, 3, KW(ORD) | KW(AXIS) | KW(KEEPDIMS)),
+    CALL(vector_norm, run_norm, 1, 1, KW(ORD) | KW(AXIS) | KW(KEEPDIMS)), // the standard's: keywords only
     CALL(diff, run_diff, 1, 3, KW(N) | KW(AXIS)),
     CALL(trapezoid, run_trapezoid, 1, 4, KW(DX) | KW(AXIS)),
     CALL(trapz, run_trapezoid, 1, 4, KW(DX) | KW(AXIS)),
