@@ -14,6 +14,7 @@ weft_test(test_random SOURCES tests/test_random.c LIBS weft m)
 weft_test(test_engine SOURCES tests/test_engine.c LIBS weft m)
 weft_test(test_engine_reduce SOURCES tests/test_engine_reduce.c LIBS weft m)
 weft_test(test_cancel SOURCES tests/test_cancel.c LIBS weft m)
+set_tests_properties(test_cancel PROPERTIES LABELS alone) # it measures how late an evaluation stops
 weft_test(test_limits SOURCES tests/test_limits.c LIBS weft m)
 weft_test(test_checked SOURCES tests/test_checked.c LIBS weft m)
 weft_test(test_process SOURCES tests/test_process.c LIBS weft m ${CMAKE_DL_LIBS})
