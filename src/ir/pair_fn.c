@@ -178,12 +178,9 @@ bool ir_cx_function(const struct ir_cx *c, enum ir_op op, struct ir_pair z, stru
     }
 }
 
-// exp(w log z); 1 for w = 0; 0 to a power of positive real part is 0, else NaN.
+// exp(w log z), the product Annex G's; 1 for w = 0; 0 to a power of positive real part is 0, else NaN.
 struct ir_pair ir_cx_pow(const struct ir_cx *c, struct ir_pair z, struct ir_pair w) {
-    struct ir_pair l = clog_of(c, z);
-    struct ir_pair p = {TWO(sub, TWO(mul, w.re, l.re), TWO(mul, w.im, l.im)),
-                        TWO(add, TWO(mul, w.re, l.im), TWO(mul, w.im, l.re))};
-    struct ir_pair e = cexp_of(c, p);
+    struct ir_pair e = cexp_of(c, ir_cx_mul(c, w, clog_of(c, z)));
     ir_ref none = AND(is_zero(c, w.re), is_zero(c, w.im)), base = AND(is_zero(c, z.re), is_zero(c, z.im));
     ir_ref nil = PICK(TWO(greater, w.re, K(0)), K(0), K(__builtin_nan("")));
     return (struct ir_pair){PICK(none, K(1), PICK(base, nil, e.re)), PICK(none, K(0), PICK(base, nil, e.im))};
