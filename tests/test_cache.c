@@ -38,6 +38,26 @@ Test(cache, a_warm_context_needs_no_llvm) {
     cr_assert(s.compiles == 1 && !s.disk_hits && !s.disk_misses && !s.disk_writes);
 }
 
+// Code for more instructions than a machine has is never loaded there, nor the other way round.
+Test(cache, code_is_for_its_instruction_set) {
+    static const char *const isas[] = {"scalar", "avx2", "avx512"};
+    double out[N], first[N];
+    uint64_t kinds = 0;
+    for (int i = 0; i < 3; i++) {
+        setenv("WEFT_ISA", isas[i], 1); // a cap: levels beyond the machine's are its best one
+        weft_stats cold = worked(dir, WEFT_BACKEND_JIT, 0, i ? out : first), warm = worked(dir, WEFT_BACKEND_JIT, 0, out);
+        cr_assert_eq(cold.disk_hits + cold.disk_writes, 1);
+        cr_assert_eq(warm.disk_hits, 1);
+        kinds += cold.disk_writes;
+        same(first, out);
+    }
+    unsetenv("WEFT_ISA");
+    weft_stats best = worked(dir, WEFT_BACKEND_JIT, 0, out);
+    cr_assert_eq(best.disk_hits, 1);
+    cr_assert_geq(kinds, 1);
+    if (best.isa == WEFT_ISA_AVX512) cr_assert_eq(kinds, 3);
+}
+
 static void write_in_child(void) {
     double out[N];
     weft_stats s = worked(dir, WEFT_BACKEND_JIT, 0, out);
