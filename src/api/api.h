@@ -74,7 +74,11 @@ static inline uint64_t watch_epoch(const weft_ctx *ctx) {
     return atomic_load_explicit(&ctx->env.cancels, memory_order_relaxed);
 }
 // A run; when the budget for workspaces is spent, recycled ones are freed and it is tried again.
-weft_status watch_run(weft_ctx *ctx, const struct rt_program *p, const struct rt_bind *b);
+weft_status watch_run_again(weft_ctx *ctx, const struct rt_program *p, const struct rt_bind *b);
+static inline weft_status watch_run(weft_ctx *ctx, const struct rt_program *p, const struct rt_bind *b) {
+    const weft_status st = rt_program_run(p, &ctx->env, b);
+    return st == WEFT_ELIMIT ? watch_run_again(ctx, p, b) : st;
+}
 
 // ---- graphs (graph.c) -------------------------------------------------------------------------------
 struct weft_expr {

@@ -14,9 +14,8 @@ void watch_begin(struct api_watch *w, const struct api_watch_opts *o) {
     rt_control_begin(&w->own);
 }
 
-weft_status watch_run(weft_ctx *ctx, const struct rt_program *p, const struct rt_bind *b) {
-    const weft_status st = rt_program_run(p, &ctx->env, b);
-    if (st != WEFT_ELIMIT || !ctx->env.workspace_limit || !ctx_trim(ctx)) return st;
+weft_status watch_run_again(weft_ctx *ctx, const struct rt_program *p, const struct rt_bind *b) {
+    if (!ctx->env.workspace_limit || !ctx_trim(ctx)) return WEFT_ELIMIT;
     if (b->err) err_clear(b->err);
     return rt_program_run(p, &ctx->env, b);
 }

@@ -344,22 +344,22 @@ struct call {
     struct rt_bind bind;
 };
 
-static weft_status run_plan(const weft_program *p, struct variant *v, const struct call *c,
+static weft_status run_plan(const weft_program *p, struct variant *v, struct call *c,
                             const weft_array *in, const weft_array *out) {
-    struct rt_bind b = c->bind;
-    TRY(eval_room(c->ws, v->rt->nleaf, v->nreal, 0, &b));
-    void **leaf = (void **)(uintptr_t)b.leaf;
+    struct rt_bind *b = &c->bind;
+    TRY(eval_room(c->ws, v->rt->nleaf, v->nreal, 0, b));
+    void **leaf = (void **)(uintptr_t)b->leaf;
     for (int i = 0; i < v->rt->nleaf; i++)
         leaf[i] = v->leaf_input[i] >= 0 ? moved(in[v->leaf_input[i]].data, v->leaf_offset[i]) : v->leaf_data[i];
     for (int i = 0; i < v->nreal; i++)
         leaf[v->rt->nleaf + i] = moved(out[v->real_out[i]].data, v->real_offset[i]);
-    b.constant = v->constant;
-    TRY(jit_program_prepare(p->ctx->jit, v->rt, &b));
-    return watch_run(p->ctx, v->rt, &b);
+    b->constant = v->constant;
+    TRY(jit_program_prepare(p->ctx->jit, v->rt, b));
+    return watch_run(p->ctx, v->rt, b);
 }
 
 // Looks for faults first; they are told when the run itself went well.
-static weft_status run_checked_mode(const weft_program *p, struct variant *v, const struct call *c,
+static weft_status run_checked_mode(const weft_program *p, struct variant *v, struct call *c,
                                     const weft_array *in, const weft_array *out) {
     const struct base_alloc *a = &p->ctx->env.alloc;
     const size_t n = (size_t)v->checked->nroot;
@@ -390,12 +390,12 @@ static weft_status run_checked_mode(const weft_program *p, struct variant *v, co
     return err_set(c->bind.err, fault.status, "%s", fault.text);
 }
 
-static weft_status run_variant(const weft_program *p, struct variant *v, const struct call *c,
+static weft_status run_variant(const weft_program *p, struct variant *v, struct call *c,
                                const weft_array *in, const weft_array *out) {
     return v->look ? run_checked_mode(p, v, c, in, out) : run_plan(p, v, c, in, out);
 }
 
-static weft_status run_checked(weft_program *p, const struct call *c, const weft_array *in,
+static weft_status run_checked(weft_program *p, struct call *c, const weft_array *in,
                                const weft_array *out) {
     struct base_err *err = c->bind.err;
     if (fits(p, p->first, in, out)) {
@@ -422,7 +422,8 @@ static weft_status run_checked(weft_program *p, const struct call *c, const weft
     return st;
 }
 
-static weft_status run_call(const weft_program *cp, struct call *c, const weft_array *inputs,
+// Inlined twice: a frame of its own is a hundredth of the smallest run.
+static inline __attribute__((always_inline)) weft_status run_call(const weft_program *cp, struct call *c, const weft_array *inputs,
                             const weft_array *outs) {
     weft_program *p = (weft_program *)(uintptr_t)cp; // its list of variants is guarded by its lock
     weft_workspace *ws = c->ws;

@@ -77,13 +77,15 @@ void rt_control_steps(const struct rt_run *run) {
     for (int i = 0; i < run->program->nstep; i++)
         c->total += work_of(&run->program->step[i]);
     if (!c->total) c->total = 1;
+    c->step = run->program->nstep ? work_of(run->program->step) : 0;
 }
 
 void rt_control_step(const struct rt_run *run, const struct rt_step *t) {
     struct rt_control *c = run->bind->control;
     if (!c || !c->progress) return;
+    const struct rt_program *p = run->program;
     c->before += c->step;
-    c->step = work_of(t);
+    c->step = t + 1 < p->step + p->nstep ? work_of(t + 1) : 0;
     atomic_store_explicit(&c->in_step, 0, memory_order_relaxed);
     report(c, c->before);
 }

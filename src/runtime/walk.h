@@ -104,7 +104,7 @@ static inline bool rt_run_stopped(const struct rt_run *run) {
     return rt_is_stopped(run->env, run->bind->begun, run->bind->control);
 }
 struct kern_watch rt_watch(const struct rt_run *run); // for kernels
-// control.c, for reports: the run's work, the beginning of a step, success. Without a report: nothing.
+// control.c, for reports: the run's work, the end of a step, success. Without a report: nothing.
 void rt_control_steps(const struct rt_run *run);
 void rt_control_step(const struct rt_run *run, const struct rt_step *t);
 void rt_control_end(const struct rt_run *run);
