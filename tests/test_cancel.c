@@ -410,7 +410,7 @@ static bool take_report(void *ud, uint64_t done, uint64_t total) {
     const double at = now_ms();
     r->ok &= pthread_equal(r->thread, pthread_self()) && done <= total && done >= r->done;
     r->ok &= !r->total || r->total == total;
-    r->ok &= done == total || !r->last || at - r->last > 9;
+    r->ok &= done == total || r->last <= 0 || at - r->last > 9;
     r->done = done;
     r->total = total;
     r->last = at;

@@ -210,7 +210,7 @@ static void check_after(weft_ctx *ctx, const struct plan_request *q, struct chec
 // ---- the simple storey ------------------------------------------------------------------------------------
 static weft_status run(weft_graph *g, const struct plan_request *q, weft_workspace *ws,
                        const struct rt_bind *how) {
-    struct found f = {NULL};
+    struct found f = {0};
     struct rt_bind b = *how;
     TRY(find_plan(g, q, &f));
     struct rt_program *p = plans_program(f.entry);
