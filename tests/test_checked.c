@@ -43,6 +43,14 @@ static wide get(weft_dtype t, const void *p, int64_t i) {
     return (wide)u;
 }
 
+// Of two 64-bit numbers; what 127 bits do not hold is far outside anyway, and wraps as it should.
+static bool product(wide a, wide b, wide *r) { return !__builtin_mul_overflow(a, b, r); }
+static wide wrapping(wide a, wide b) {
+    wide r;
+    (void)product(a, b, &r);
+    return r;
+}
+
 enum fault { NONE, ZERO, COUNT, RANGE, OVERFLOW };
 static const char *const faults[] = {"", "integer division by zero", "shift count out of range", "cast out of range",
                                      "integer overflow"};
@@ -81,19 +89,20 @@ static const struct {
 
 static enum fault judge(int op, weft_dtype t, wide a, wide b) {
 #define FITS(v) (fits(t, v) ? NONE : OVERFLOW)
+    wide r;
     switch (op) {
     case ADD: return FITS(a + b);
     case SUB: return FITS(a - b);
-    case MUL: return FITS(a * b);
+    case MUL: return product(a, b, &r) ? FITS(r) : OVERFLOW;
     case FLOORDIV: return b == 0 ? ZERO : b == -1 ? FITS(-a) : NONE;
     case REM: return b == 0 ? ZERO : NONE;
     case POW: return b < 0 ? (a == 0 ? ZERO : NONE) : FITS(power(a, b));
-    case LCM: return a == 0 || b == 0 ? NONE : FITS((a < 0 ? -a : a) / common(a, b) * (b < 0 ? -b : b));
+    case LCM: return a == 0 || b == 0 ? NONE : product((a < 0 ? -a : a) / common(a, b), b < 0 ? -b : b, &r) ? FITS(r) : OVERFLOW;
     case SHL:
     case SHR: return b < 0 || b >= width(t) ? COUNT : NONE;
     case NEG: return FITS(-a);
     case ABS: return FITS(a < 0 ? -a : a);
-    case SQUARE: return FITS(a * a);
+    case SQUARE: return product(a, a, &r) ? FITS(r) : OVERFLOW;
     case RECIP: return a == 0 ? ZERO : NONE;
     default: return NONE;
     }
@@ -536,12 +545,12 @@ static wide value_of(int op, weft_dtype t, wide a, wide b) {
     switch (op) {
     case ADD: r = a + b; break;
     case SUB: r = a - b; break;
-    case MUL: r = a * b; break;
+    case MUL: r = wrapping(a, b); break;
     case FLOORDIV: r = b ? floored(a, b) : 0; break;
     case REM: r = b ? a - b * floored(a, b) : 0; break;
     case NEG: r = -a; break;
     case ABS: r = a < 0 ? -a : a; break;
-    case SQUARE: r = a * a; break;
+    case SQUARE: r = wrapping(a, a); break;
     case MAXIMUM: r = a > b ? a : b; break;
     default: break;
     }

@@ -169,7 +169,7 @@ typedef weft_expr *two_sizes(weft_graph *g, int64_t a, int64_t b);
 static weft_expr *h_from(weft_graph *g, int64_t a, int64_t b) { return repeated(g, a, b, 2); }
 static weft_expr *h_input(weft_graph *g, int64_t a, int64_t b) { const int64_t d[2] = {a, b}; return weft_input(g, "x", WEFT_F64, 2, d); }
 static weft_expr *h_iota(weft_graph *g, int64_t a, int64_t b) { const int64_t d[2] = {a, b}; return weft_iota(g, WEFT_I64, 2, d, 0); }
-static weft_expr *h_full(weft_graph *g, int64_t a, int64_t b) { const int64_t d[2] = {a, b}; return weft_zeros(g, types[(a + b) & 3], 2, d); }
+static weft_expr *h_full(weft_graph *g, int64_t a, int64_t b) { const int64_t d[2] = {a, b}; return weft_zeros(g, types[(a ^ b) & 3], 2, d); }
 static weft_expr *h_eye(weft_graph *g, int64_t a, int64_t b) { return weft_eye(g, WEFT_F32, a, b, INT64_MAX); }
 static weft_expr *h_broadcast(weft_graph *g, int64_t a, int64_t b) { const int64_t d[2] = {a, b}; return weft_broadcast_to(repeated(g, 1, 1, 2), 2, d); }
 static weft_expr *h_reshape(weft_graph *g, int64_t a, int64_t b) { const int64_t d[3] = {a, b, -1}; return weft_reshape(repeated(g, 1LL << 40, 1, 1), 3, d); }
@@ -180,10 +180,10 @@ static weft_expr *h_repeat(weft_graph *g, int64_t a, int64_t b) { return weft_re
 static weft_expr *h_pad(weft_graph *g, int64_t a, int64_t b) { const weft_padding p = {sizeof p, &a, &b, WEFT_PAD_CONSTANT, NULL}; return weft_pad(repeated(g, 3, 1, 1), &p); }
 static weft_expr *h_pad_long(weft_graph *g, int64_t a, int64_t b) { const weft_padding p = {sizeof p, &b, &b, WEFT_PAD_EDGE, NULL}; return weft_pad(repeated(g, a, 1, 1), &p); }
 static weft_expr *h_windows(weft_graph *g, int64_t a, int64_t b) { return weft_sliding_windows(repeated(g, a, 1, 1), 0, b); }
-static weft_expr *h_split(weft_graph *g, int64_t a, int64_t b) { return weft_split(repeated(g, a, 1, 1), 0, b, b - 1 < 0 ? b : b - 1); }
+static weft_expr *h_split(weft_graph *g, int64_t a, int64_t b) { return weft_split(repeated(g, a, 1, 1), 0, b, b > 0 ? b - 1 : b); }
 static weft_expr *h_roll(weft_graph *g, int64_t a, int64_t b) { return weft_roll(repeated(g, a, 1, 1), b, 0); }
 static weft_expr *h_slice(weft_graph *g, int64_t a, int64_t b) { return weft_slice(repeated(g, INT64_MAX / 8, 1, 1), 0, a, b, b); }
-static weft_expr *h_slice_back(weft_graph *g, int64_t a, int64_t b) { return weft_slice(repeated(g, 1LL << 40, 1, 1), 0, b, a, -a); }
+static weft_expr *h_slice_back(weft_graph *g, int64_t a, int64_t b) { return weft_slice(repeated(g, 1LL << 40, 1, 1), 0, b, a, a == INT64_MIN ? a : -a); }
 static weft_expr *h_index(weft_graph *g, int64_t a, int64_t b) { return weft_index(repeated(g, a, 1, 1), 0, b); }
 static weft_expr *h_diagonal(weft_graph *g, int64_t a, int64_t b) { return weft_diagonal(repeated(g, a, 3, 2), b, 0, 1); }
 static weft_expr *h_linspace(weft_graph *g, int64_t a, int64_t b) { return weft_linspace(g, WEFT_F64, (weft_space){(double)b, 1, a, true}); }
