@@ -11,9 +11,11 @@ import io
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 
 try:
@@ -261,6 +263,26 @@ def test_graphs(tmp):
     check("save without a file", weft("save", "x")[0] == 2)
 
 
+# ---- checked mode, Ctrl-C -----------------------------------------------------------------------------------
+def test_control(tmp):
+    out_path = os.path.join(tmp, "checked.npy")
+    code, out, err = weft("eval", "--check", "x*x", "x=i32[3]:60000", "-o", out_path)
+    check("a fault", (code, err) == (2, "weft: mul: integer overflow at [0] of i32[3]\n"), f"{code} {err}")
+    check("a fault leaves no file", not os.path.exists(out_path) and not out, out)
+    code, out, err = weft("eval", "--check", "x*x", "x=i32[3]:40000")
+    check("no fault", (code, out) == (0, "[1600000000 1600000000 1600000000]\n"), f"{code} {out} {err}")
+    before = sorted(os.listdir(tmp))
+    p = subprocess.Popen([WEFT, "eval", "sum(exp(sin(x) + y*y)**0.3, axis=1)", "x=f32[1000000,1]", "y=f32[1,100000]",
+                          "-o", out_path],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.4)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=60)
+    check("Ctrl-C: status", p.returncode == 130, f"{p.returncode} {err[:200]}")
+    check("Ctrl-C: sentence", (out, err) == (b"", b"weft: interrupted\n"), f"{out[:100]} {err[:200]}")
+    check("Ctrl-C: no file", sorted(os.listdir(tmp)) == before, str(os.listdir(tmp)))
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         test_printing(tmp)
@@ -268,6 +290,7 @@ def main():
         test_files(tmp)
         test_verbs()
         test_graphs(tmp)
+        test_control(tmp)
         os.chdir("/")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
