@@ -18,7 +18,7 @@ import docs_ops
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 NAV = [("Start", ["index", "tutorial", "install", "embedding"]),
-       ("Reference", ["api", "operations", "numerics", "differences", "seeing"]),
+       ("Reference", ["api", "operations", "numerics", "differences", "seeing", "control", "checked"]),
        ("Inside", ["architecture", "performance", "decisions", "kernels", "testing", "exhaustive"]),
        ("Contributing", ["contributing"])]
 
