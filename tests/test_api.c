@@ -14,6 +14,41 @@ static void end(void) {
 TestSuite(views, .init = begin, .fini = end, .timeout = PATIENCE * 120);
 TestSuite(product, .init = begin, .fini = end, .timeout = PATIENCE * 120);
 
+// ---- roots ------------------------------------------------------------------------------------------------
+// A root that is NULL or of another graph, before, between and behind good ones: a status, a sentence, and nothing
+// is lost. (A fuzzer found a crash where the first was NULL and no builder had failed.)
+Test(views, roots_that_are_none) {
+    EACH_TIER(g) {
+        weft_graph *other = weft_graph_new(tiers[tier_]);
+        double v = 2, o[3] = {0};
+        weft_expr *good = weft_float(g, 3), *foreign = weft_float(other, v);
+        weft_array out[3];
+        for (int i = 0; i < 3; i++)
+            out[i] = weft_dense(WEFT_F64, &o[i], 0, NULL);
+        for (int bad = 0; bad < 6; bad++) {
+            weft_expr *root[3] = {good, good, good};
+            weft_program *p = NULL;
+            weft_report *report = NULL;
+            char *text = NULL;
+            void *bytes = NULL;
+            size_t size = 0;
+            root[bad % 3] = bad < 3 ? NULL : foreign;
+            cr_expect_eq(weft_eval_n(3, root, out, NULL), WEFT_EINVAL, "eval_n %d", bad);
+            cr_expect(weft_graph_error(bad == 3 ? other : g)[0] != 0, "no sentence, %d", bad);
+            cr_expect_eq(weft_compile(3, root, &p), WEFT_EINVAL, "compile %d", bad);
+            cr_expect_eq(weft_prewarm(3, root), WEFT_EINVAL, "prewarm %d", bad);
+            cr_expect_eq(weft_dump(3, root, WEFT_DUMP_PLAN, WEFT_ISA_BEST, &text), WEFT_EINVAL, "dump %d", bad);
+            cr_expect_eq(weft_graph_save(3, root, &bytes, &size), WEFT_EINVAL, "save %d", bad);
+            cr_expect_eq(weft_report_new(3, root, false, WEFT_ISA_BEST, &report), WEFT_EINVAL, "report %d", bad);
+            cr_expect(!p && !text && !bytes && !report);
+        }
+        weft_expr *all[3] = {good, good, good};
+        must(g, weft_eval_n(3, all, out, NULL));
+        cr_expect(o[0] == 3 && o[2] == 3);
+        weft_graph_free(other);
+    }
+}
+
 // ---- aliasing ---------------------------------------------------------------------------------------------
 Test(views, output_is_input) {
     EACH_TIER(g) {

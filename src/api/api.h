@@ -195,6 +195,9 @@ weft_status eval_check_out(const struct ir_graph *g, ir_ref r, const weft_array 
                            struct base_err *err);
 // Room for nleaf + nout pointers and nconst constants inside ws.
 weft_status eval_room(weft_workspace *ws, int nleaf, int nout, int nconst, struct rt_bind *b);
-weft_status eval_roots(int n, weft_expr *const *x, ir_ref *roots, weft_graph **g);
+// The graph of the roots that are there; NULL: every root failed while it was built.
+weft_graph *eval_graph(int n, weft_expr *const *x);
+// WEFT_EINVAL: one of them is NULL or of another graph than g.
+weft_status eval_roots(const weft_graph *g, int n, weft_expr *const *x, ir_ref *roots);
 
 #endif

@@ -61,15 +61,17 @@ weft_status eval_room(weft_workspace *ws, int nleaf, int nout, int nconst, struc
     return WEFT_OK;
 }
 
-weft_status eval_roots(int n, weft_expr *const *x, ir_ref *roots, weft_graph **g) {
-    *g = NULL;
+weft_graph *eval_graph(int n, weft_expr *const *x) {
+    for (int i = 0; i < n; i++)
+        if (x[i]) return x[i]->g;
+    return NULL;
+}
+weft_status eval_roots(const weft_graph *g, int n, weft_expr *const *x, ir_ref *roots) {
     for (int i = 0; i < n; i++) {
-        if (!x[i]) return WEFT_EINVAL;
-        if (*g && x[i]->g != *g) return WEFT_EINVAL;
-        *g = x[i]->g;
+        if (!x[i] || x[i]->g != g) return WEFT_EINVAL;
         roots[i] = x[i]->ref;
     }
-    return *g ? WEFT_OK : WEFT_EINVAL;
+    return WEFT_OK;
 }
 
 // The key: the graph's canonical bytes, then the outputs' strides and the way of planning.
@@ -298,17 +300,15 @@ weft_status weft_eval_n(int n, weft_expr *const *x, const weft_array *outs,
                         const weft_eval_opts *opts) {
     int saved = errno;
     ir_ref few[16], *roots = few;
-    weft_graph *g = NULL;
     if (n < 1 || !x || !outs) return WEFT_EINVAL;
-    for (int i = 0; i < n; i++)
-        if (x[i]) g = x[i]->g;
-    if (!g) return WEFT_EINVAL; // every root failed while it was built
+    weft_graph *g = eval_graph(n, x);
+    if (!g) return WEFT_EINVAL;
     const uint64_t begun = watch_epoch(g->ctx);
     err_clear(&g->run);
     if (ir_error(g->ir)->status) return ir_error(g->ir)->status;
     if (n > (int)COUNT_OF(few)) roots = base_get(&g->ctx->env.alloc, sizeof *roots * (size_t)n);
     if (!roots) return err_set(&g->run, WEFT_ENOMEM, "no memory for %d roots", n);
-    weft_status st = eval_roots(n, x, roots, &g);
+    weft_status st = eval_roots(g, n, x, roots);
     if (st) {
         st = err_set(&g->run, st, "eval: a root is NULL or of another graph");
     } else {

@@ -13,18 +13,16 @@
 #define MAX_FILE ((off_t)1 << 30)
 
 static weft_status save(int n, weft_expr *const *x, weft_graph **graph, struct base_vec *out) {
-    weft_graph *g = NULL;
     if (n < 1 || !x) return WEFT_EINVAL;
-    for (int i = 0; i < n; i++)
-        if (x[i]) g = x[i]->g;
-    if (!(*graph = g)) return WEFT_EINVAL;
+    weft_graph *g = *graph = eval_graph(n, x);
+    if (!g) return WEFT_EINVAL;
     const struct base_alloc *a = &g->ctx->env.alloc;
     vec_init(out, a);
     err_clear(&g->run);
     if (ir_error(g->ir)->status) return ir_error(g->ir)->status;
     ir_ref *roots = base_get(a, sizeof *roots * (size_t)n);
     if (!roots) return err_set(&g->run, WEFT_ENOMEM, "save: no memory for %d roots", n);
-    weft_status st = eval_roots(n, x, roots, &g);
+    weft_status st = eval_roots(g, n, x, roots);
     st = st ? err_set(&g->run, st, "save: a root is NULL or of another graph")
             : ir_save(g->ir, n, roots, out, &g->run);
     base_put(a, roots, sizeof *roots * (size_t)n);

@@ -8,8 +8,7 @@
 weft_status look_begin(int n, weft_expr *const *x, struct look *l) {
     *l = (struct look){0};
     if (n < 1 || !x) return WEFT_EINVAL;
-    for (int i = 0; i < n; i++)
-        if (x[i]) l->g = x[i]->g;
+    l->g = eval_graph(n, x);
     if (!l->g) return WEFT_EINVAL;
     const struct base_alloc *a = &l->g->ctx->env.alloc;
     vec_init(&l->text, a);
@@ -17,7 +16,7 @@ weft_status look_begin(int n, weft_expr *const *x, struct look *l) {
     if (ir_error(l->g->ir)->status) return ir_error(l->g->ir)->status;
     l->roots = base_get(a, sizeof *l->roots * (size_t)n);
     if (!l->roots) return err_set(&l->g->run, WEFT_ENOMEM, "no memory for %d roots", n);
-    TRY(eval_roots(n, x, l->roots, &l->g));
+    TRY(eval_roots(l->g, n, x, l->roots));
     struct plan_request q = {.g = l->g->ir, .n = n, .roots = l->roots};
     TRY(pairs_expand(l->g->ir, a, &q, &l->real));
     const size_t inputs = (size_t)ir_input_count(l->g->ir);

@@ -213,12 +213,10 @@ static weft_status fill_program(weft_program *p, int n, const ir_ref *roots, con
 
 weft_status weft_compile(int n, weft_expr *const *roots, weft_program **out) {
     int saved = errno;
-    weft_graph *g = NULL;
     if (!out) return WEFT_EINVAL;
     *out = NULL;
     if (n < 1 || !roots) return WEFT_EINVAL;
-    for (int i = 0; i < n; i++)
-        if (roots[i]) g = roots[i]->g;
+    weft_graph *g = eval_graph(n, roots);
     if (!g) return WEFT_EINVAL;
     const struct rt_bind how = {.err = &g->run, .begun = watch_epoch(g->ctx)};
     err_clear(&g->run);
@@ -230,7 +228,7 @@ weft_status weft_compile(int n, weft_expr *const *roots, weft_program **out) {
         p->ctx = g->ctx;
         arena_init(&p->arena, &g->ctx->env.alloc);
         pthread_mutex_init(&p->lock, NULL);
-        st = eval_roots(n, roots, refs, &g);
+        st = eval_roots(g, n, roots, refs);
         if (!st) st = fill_program(p, n, refs, g->ir, &how);
         if (st) weft_program_free(p);
     } else {
