@@ -178,6 +178,8 @@ static weft_expr *h_stack(weft_graph *g, int64_t a, int64_t b) { weft_expr *x[2]
 static weft_expr *h_tile(weft_graph *g, int64_t a, int64_t b) { const int64_t t[2] = {b, a}; return weft_tile(repeated(g, a, 2, 2), 2, t); }
 static weft_expr *h_repeat(weft_graph *g, int64_t a, int64_t b) { return weft_repeat(repeated(g, a, 1, 1), b, 0); }
 static weft_expr *h_pad(weft_graph *g, int64_t a, int64_t b) { const weft_padding p = {sizeof p, &a, &b, WEFT_PAD_CONSTANT, NULL}; return weft_pad(repeated(g, 3, 1, 1), &p); }
+static weft_expr *h_pad_wrap(weft_graph *g, int64_t a, int64_t b) { const weft_padding p = {sizeof p, &a, &b, WEFT_PAD_WRAP, NULL}; return weft_pad(repeated(g, 3, 1, 1), &p); }
+static weft_expr *h_pad_reflect(weft_graph *g, int64_t a, int64_t b) { const weft_padding p = {sizeof p, &a, &b, WEFT_PAD_REFLECT, NULL}; return weft_pad(repeated(g, 3, 1, 1), &p); }
 static weft_expr *h_pad_long(weft_graph *g, int64_t a, int64_t b) { const weft_padding p = {sizeof p, &b, &b, WEFT_PAD_EDGE, NULL}; return weft_pad(repeated(g, a, 1, 1), &p); }
 static weft_expr *h_windows(weft_graph *g, int64_t a, int64_t b) { return weft_sliding_windows(repeated(g, a, 1, 1), 0, b); }
 static weft_expr *h_split(weft_graph *g, int64_t a, int64_t b) { return weft_split(repeated(g, a, 1, 1), 0, b, b > 0 ? b - 1 : b); }
@@ -214,7 +216,7 @@ static const struct {
 } hostile[] = {
 #define H(n) {#n, h_##n}
     H(from), H(input), H(iota), H(full), H(eye), H(broadcast), H(reshape), H(concat), H(stack), H(tile), H(repeat), H(pad),
-    H(pad_long), H(windows), H(split), H(roll), H(slice), H(slice_back), H(index), H(diagonal), H(linspace), H(geomspace),
+    H(pad_wrap), H(pad_reflect), H(pad_long), H(windows), H(split), H(roll), H(slice), H(slice_back), H(index), H(diagonal), H(linspace), H(geomspace),
     H(arange), H(arange_tiny), H(random), H(integers), H(outer), H(matmul), H(matmul_k), H(kron), H(take), H(one_hot), H(bincount),
     H(topk), H(argsort), H(compress), H(complex), H(triangle), H(diff), H(edges), H(einsum)};
 

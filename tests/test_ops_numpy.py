@@ -192,6 +192,13 @@ def test_creation(w, c):
         ("tril(x)", np.tril(square)), ("tril(x, -1)", np.tril(square, -1)), ("triu(x, 2)", np.triu(square, 2)), ("triu(x * 2 + 1, k=-1)", np.triu(square * 2 + 1, -1)),
     ]
     run(w, c, "creation", [(e, e, v) for e, v in jobs], x=square)
+    holes = np.array([[1 + 2j, np.nan - 3j, np.inf + 0j], [-0.0 - np.inf * 1j, 4j, complex(np.nan, np.inf)]])
+    for t in (np.complex64, np.complex128):
+        z = holes.astype(t)
+        whole = np.nan_to_num(z)
+        run(w, c, f"complex {np.dtype(t).name}", [("nan_to_num", "nan_to_num(x)", whole), (
+            "nan_to_num to", "nan_to_num(x, nan=1.5, posinf=7, neginf=-2)", np.nan_to_num(z, nan=1.5, posinf=7, neginf=-2))], x=z)
+        run(w, c, f"complex {np.dtype(t).name}", [("triu", "triu(x)", np.triu(whole)), ("tril", "tril(x, -1)", np.tril(whole, -1))], x=whole)
     for e, v in [("logspace(0, 3, 7)", np.logspace(0, 3, 7)), ("logspace(1, 2, 4, base=2)", np.logspace(1, 2, 4, base=2)),
                  ("geomspace(1, 1000, 4)", np.geomspace(1, 1000, 4)), ("geomspace(-2, -512, 9)", np.geomspace(-2, -512, 9))]:
         got = w.eval(e, x=dummy)

@@ -107,27 +107,25 @@ static weft_expr *pad_turns(weft_expr *x, int axis, int64_t before, int64_t afte
             mode == WEFT_PAD_REFLECT ? weft_slice(x, axis, 1, n - 1, 1) : x, axis);
         turn = weft_concat(2, (weft_expr *[]){x, back}, axis);
     }
-    weft_expr *all = NULL;
-    int64_t at = -before % period;
-    if (at < 0) at += period;
-    for (int64_t left = before + n + after; left > 0;) {
-        const int64_t count = MIN_OF(left, period - at);
-        weft_expr *part = weft_slice(turn, axis, at, at + count, 1);
-        all = all ? weft_concat(2, (weft_expr *[]){all, part}, axis) : part;
-        left -= count;
-        at = 0;
-        if (!all) return NULL;
-    }
-    return all;
+    const int64_t at = (period - before % period) % period;
+    const int64_t end = at + before + n + after; // fits, as pad_axis has seen
+    int64_t times[WEFT_MAX_RANK];
+    for (int i = 0; i < weft_expr_rank(x); i++)
+        times[i] = i == axis ? (end - 1) / period + 1 : 1;
+    return weft_slice(weft_tile(turn, weft_expr_rank(x), times), axis, at, end, 1);
 }
 
 static weft_expr *pad_axis(weft_expr *x, int axis, const weft_padding *p, weft_expr *value) {
     const int64_t before = p->before[axis], after = p->after[axis], n = extent(x, axis);
     weft_expr *part[3] = {NULL, x, NULL};
+    int64_t most, all;
     if (!before && !after) return x;
+    if (__builtin_add_overflow(before, after, &all) || __builtin_mul_overflow(n, (int64_t)4, &most) ||
+        __builtin_add_overflow(all, most, &all))
+        return graph_fail(x->g, WEFT_ESHAPE, "pad: the size overflows");
     if (p->mode != WEFT_PAD_CONSTANT && n == 0)
         return graph_fail(x->g, WEFT_ESHAPE, "pad: an empty axis has no edge");
-    const int64_t most = p->mode == WEFT_PAD_REFLECT ? n - 1 : n;
+    most = p->mode == WEFT_PAD_REFLECT ? n - 1 : n;
     if (p->mode == WEFT_PAD_CONSTANT) {
         part[0] = filled(x, value, axis, before);
         part[2] = filled(x, value, axis, after);

@@ -88,8 +88,11 @@ static double largest(weft_dtype t) {
 }
 
 ir_ref ir_nan_to_num(struct ir_graph *g, ir_ref x, const double to[3]) {
-    if (!x || !(x = ir_strong(g, x)) || !dtype_is_float(type_of_ref(g, x))) return x;
+    if (!x || !(x = ir_strong(g, x))) return x;
     weft_dtype t = type_of_ref(g, x);
+    if (dtype_is_complex(t)) // each part for itself
+        return put2(g, IR_complex, ir_nan_to_num(g, put1(g, IR_real, x), to), ir_nan_to_num(g, put1(g, IR_imag, x), to));
+    if (!dtype_is_float(t)) return x;
     double high = to[1] == INFINITY ? largest(t) : to[1];
     double low = to[2] == -INFINITY ? -largest(t) : to[2];
     ir_ref y = put3(g, IR_where, put1(g, IR_isnan, x), number_of(g, t, to[0]), x);

@@ -24,6 +24,7 @@ static inline ir_ref whole(struct ir_graph *g, int64_t v) {
     return ir_constant_of(g, WEFT_I64, (uint64_t)v, IR_WEAK_INT);
 }
 static inline ir_ref number_of(struct ir_graph *g, weft_dtype t, double v) {
+    if (dtype_is_complex(t)) return ir_cast(g, literal(g, v), t);
     return ir_constant_of(g, t, ir_convert_bits(WEFT_F64, ir_double_bits(v), t), IR_STRONG);
 }
 // x as floating point: bool and integers as f64, literals as float literals

@@ -33,7 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!text) return 0;
     memcpy(text, data, size);
     text[size] = 0;
-    struct parser p = {.text = text, .graph = weft_graph_new(ctx), .inputs = &inputs};
+    struct cmd_names names = {.inputs = &inputs};
+    struct parser p = {.text = text, .graph = weft_graph_new(ctx), .names = {cmd_find, cmd_list, &names}};
     struct results r = {NULL, 0};
     if (parse_program(&p, &r)) {
         for (int k = 0; k < r.n; k++) {

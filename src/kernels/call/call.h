@@ -44,6 +44,18 @@ enum { CALL_STRETCH = 32 << 10, CALL_CYCLES = 8 * CALL_STRETCH };
     for (int64_t i = (from), end; i < (to) && !kern_tick((watch), CALL_CYCLES) &&                  \
                                   (end = MIN_OF((to), i + CALL_STRETCH), true);                    \
          i = end)
+// How a library is opened whose symbols stay out of the host's way and find their own. The address sanitizer refuses
+// the second part.
+#if defined(__SANITIZE_ADDRESS__)
+#define CALL_OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL)
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CALL_OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL)
+#endif
+#endif
+#ifndef CALL_OPEN_FLAGS
+#define CALL_OPEN_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)
+#endif
 // How many threads so many elements of work are worth, at most the call's.
 int call_threads(const struct kern_call *c, double work);
 

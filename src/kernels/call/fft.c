@@ -52,7 +52,7 @@ static struct {
 static void open_library(struct fftw *f, const char *file, const char *prefix) {
     char name[64];
     f->tried = true;
-    void *h = file ? dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) : NULL;
+    void *h = file ? dlopen(file, CALL_OPEN_FLAGS) : NULL;
     if (!h) {
         snprintf(f->why, sizeof f->why, file ? "%s cannot be opened" : "built without FFTW (libfftw3-dev)", file);
         return;

@@ -32,7 +32,7 @@ static bool resolve(void *handle, char prefix, struct lapack *f) {
 }
 
 static void open_library(void) {
-    void *h = dlopen(WEFT_LAPACK, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    void *h = dlopen(WEFT_LAPACK, CALL_OPEN_FLAGS);
     if (h)
         lib.ready = resolve(h, 's', &lib.f32) && resolve(h, 'd', &lib.f64);
     else
