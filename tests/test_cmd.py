@@ -274,7 +274,9 @@ def test_control(tmp):
     before = sorted(os.listdir(tmp))
     p = subprocess.Popen([WEFT, "eval", "sum(exp(sin(x) + y*y)**0.3, axis=1)", "x=f32[1000000,1]", "y=f32[1,100000]",
                           "-o", out_path],
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         # shells start background jobs with the signal ignored, which the command respects
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     time.sleep(0.4)
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=60)
