@@ -192,6 +192,16 @@ static struct style choose_style(const weft_array *a, bool plus) {
 }
 
 // ---- one element ------------------------------------------------------------------------------
+// `text` to the right in a field of `width` characters, cut where `buf` ends.
+static void flush_right(char *buf, size_t size, int width, const char *text) {
+    size_t n = strlen(text), lead = width > 0 && (size_t)width > n ? (size_t)width - n : 0;
+    if (lead > size - 1) lead = size - 1;
+    if (n > size - 1 - lead) n = size - 1 - lead;
+    memset(buf, ' ', lead);
+    memcpy(buf + lead, text, n);
+    buf[lead + n] = 0;
+}
+
 static void write_exponent(const struct style *s, double v, char *buf, size_t size) {
     char own[64], number[80];
     snprintf(own, sizeof own, s->plus ? "%+.*e" : "%.*e", s->frac, v);
@@ -199,7 +209,7 @@ static void write_exponent(const struct style *s, double v, char *buf, size_t si
     *e = 0;
     snprintf(number, sizeof number, "%s%se%c%0*d", own, s->frac ? "" : ".", e[1], s->exp_digits,
              atoi(e + 2));
-    snprintf(buf, size, "%*s", s->left + 1 + s->frac + 2 + s->exp_digits, number);
+    flush_right(buf, size, s->left + 1 + s->frac + 2 + s->exp_digits, number);
 }
 
 static void write_number(const struct style *s, const unsigned char *p, char *buf, size_t size) {
@@ -207,16 +217,16 @@ static void write_number(const struct style *s, const unsigned char *p, char *bu
     int left, right;
     if (!s->real) {
         int_text(s->a, p, text, sizeof text);
-        snprintf(buf, size, "%*s", s->left, text);
+        flush_right(buf, size, s->left, text);
         return;
     }
     double v = real_at(s->a, p);
     if (!isfinite(v)) {
-        snprintf(buf, size, "%*s", s->left + s->right + 1,
-                 isnan(v)  ? (s->plus ? "+nan" : "nan")
-                 : v < 0   ? "-inf"
-                 : s->plus ? "+inf"
-                           : "inf");
+        flush_right(buf, size, s->left + s->right + 1,
+                    isnan(v)  ? (s->plus ? "+nan" : "nan")
+                    : v < 0   ? "-inf"
+                    : s->plus ? "+inf"
+                              : "inf");
     } else if (s->exponent) {
         write_exponent(s, v, buf, size);
     } else {
