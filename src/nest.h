@@ -134,6 +134,9 @@ struct tile {
     int64_t first;          // index of the tile's first element in the reduced run (arg-reductions).
                             // A multiple of NEST_LEAF_RUN (INNER) or of KERN_RED_ROWS (OUTER)
     enum tile_mode mode;
+    // MAP: not 0: what is stored will not be wanted soon, so code may store past the caches. Every output that is a
+    // vector along columns is on a line then (64 bytes) in each row. The runtime orders such stores.
+    uint32_t stream;
     // PARTIAL and FINISH, per reduction: INNER: KERN_RED lanes for the one row of the tile;
     // OUTER: cols elements. Arg-reductions: values, then (64-byte aligned) i64 indices.
     void *const *state;

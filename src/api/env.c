@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The environment variables, once: name, values, meaning, and how each is read. Read when a context is
 // made; a host that sets ignore_env never comes here. `weft info --env` prints this table.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,6 +52,14 @@ static void read_perf(struct env_settings *s, const char *v) {
 }
 static void read_check(struct env_settings *s, const char *v) { s->check = strcmp(v, "0") != 0; }
 
+static void read_stream(struct env_settings *s, const char *v) {
+    char *end;
+    errno = 0;
+    long long n = strtoll(v, &end, 10);
+    if (!strcmp(v, "off")) s->stream = 0;
+    else if (end != v && !*end && n >= 1 && !errno) s->stream = n;
+}
+
 static void read_cache(struct env_settings *s, const char *v) { s->cache = v; }
 
 static const struct {
@@ -65,6 +74,8 @@ static const struct {
     {{"WEFT_CHECK", "1", "run both tiers and compare their bits"}, read_check},
     {{"WEFT_CACHE", "off|/directory", "where machine code is kept between processes; default $XDG_CACHE_HOME/weft"},
      read_cache},
+    {{"WEFT_STREAM", "off|bytes", "maps that touch more store past the caches; default the last cache, at most 32 MiB"},
+     read_stream},
     {{"WEFT_JIT_MODULE", "path", "the LLVM module to open"}, NULL},
 };
 

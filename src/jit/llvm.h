@@ -55,7 +55,7 @@ struct llvm_api {
     bool (*dump)(struct llvm_engine *e, const struct seg *s, enum llvm_dump_kind kind,
                  enum kern_isa isa, char **text, char *err, size_t err_size);
 };
-enum { LLVM_API_ABI = 5 };
+enum { LLVM_API_ABI = 6 };
 typedef const struct llvm_api *llvm_module_fn(void);
 llvm_module_fn weft_jit_module; // the one exported symbol
 

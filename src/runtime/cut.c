@@ -278,6 +278,8 @@ static void place_states(struct rt_walk *w, struct carver *c) {
 
 weft_status rt_walk_cut(struct rt_walk *w, const struct rt_step *t, const struct rt_env *env) {
     cut_tiles(w, t->cost);
+    rt_stream_plan(w, t, env);
+    w->single &= !w->stream;
     cut_for_threads(w, t->cost, env->threads);
     struct carver c = {0, false};
     w->at_place = carve(&c, w->noperand, sizeof(char *));

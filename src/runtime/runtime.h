@@ -24,6 +24,7 @@ struct rt_env {
     _Atomic(weft_profile_fn *) profile; // hears of every step, or NULL
     void *profile_ud;
     _Atomic uint64_t cancels;   // how often all evaluations under way were told to stop
+    int64_t stream_bytes;       // maps that touch more store past the caches; 0: none does
     int64_t workspace_limit;    // bytes of all workspaces; 0: none
     _Atomic int64_t workspace_held;
 };

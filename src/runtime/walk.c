@@ -155,6 +155,7 @@ void rt_walker_tile(struct walker *k, const struct block *b, enum tile_mode mode
 bool rt_walker_block(struct walker *k, const struct block *b) {
     const struct rt_walk *w = k->step->walk;
     if (w->tiled_run) return rt_partial_block(k, b);
+    if (k->step->stream) return rt_stream_block(k, b);
     const int64_t tr = MAX_OF(w->tile_rows, 1), tc = MAX_OF(w->tile_cols, 1);
     const int64_t row_end = b->row + b->rows, col_end = b->col + b->cols;
     int64_t r = b->row;
@@ -224,6 +225,7 @@ static void choose_code(struct step_run *s, struct rt_code *c) {
 struct step_run rt_step_open(const struct rt_run *run, const struct rt_step *t) {
     struct step_run s = {.run = run, .walk = t->walk};
     choose_code(&s, t->code);
+    s.stream = t->walk->stream && rt_stream_allowed(&s);
     return s;
 }
 

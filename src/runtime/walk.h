@@ -66,6 +66,7 @@ struct rt_walk {
     int64_t weight;               // rough cycles per element
     bool tiled_run;               // the reduced run takes several tiles
     bool single;                  // the whole step is one tile, nothing packed
+    bool stream;                  // outputs may be stored past the caches (stream.c)
     // chunks, when several threads are worth it
     int64_t nchunk; // 1: serial
     int64_t units, unit_step, col_step, col_chunks;
@@ -113,6 +114,7 @@ struct step_run {
     const struct rt_walk *walk;
     tile_fn *fn;
     const void *form;
+    bool stream; // its outputs are stored past the caches
 };
 weft_status rt_step_run(struct rt_run *run, const struct rt_step *t);
 // profile.c: all steps, each reported to fn when it has run
@@ -149,6 +151,10 @@ void rt_pack(const struct rt_walk *w, const struct walk_operand *o, const char *
 void rt_unpack(const struct rt_walk *w, const struct walk_operand *o, char *at,
                const struct block *b, const void *scratch);
 void rt_copy_array(const struct rt_run *run, const weft_array *shape, void *to, const void *from);
+// stream.c: whether a walk is one whose outputs pass the caches by; whether this run of it may; a block of it
+void rt_stream_plan(struct rt_walk *w, const struct rt_step *t, const struct rt_env *env);
+bool rt_stream_allowed(const struct step_run *s);
+bool rt_stream_block(struct walker *k, const struct block *b);
 // transpose.c: to[r][c] = from[c][r] for the first rows and cols it says; to dense along c, from
 // along r
 struct rt_done {

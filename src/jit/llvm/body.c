@@ -107,13 +107,39 @@ static void reduce(struct gen *g, const struct block *k, int i, int part) {
     gen_red_save(g, r, a, at, g->lanes);
 }
 
-static void store(struct gen *g, const struct block *k, int i, int part) {
+static void store(struct gen *g, const struct block *k, int i, int part, bool past) {
     const struct seg_op *op = &g->s->op[i];
     LLVMValueRef p = gen_elem_at(g, g->base[op->arg[1]], (weft_dtype)op->dtype, column(g, k, part));
     LLVMValueRef v = value_of(g, k, op->arg[0], part);
     LLVMMetadataRef before = gen_here(g, i);
-    gen_store(g, v, p, (weft_dtype)op->dtype, g->lanes, tail_of(k, part));
+    if (past && gen_streams((weft_dtype)op->dtype, g->lanes))
+        gen_store_past(g, v, p, (weft_dtype)op->dtype, g->lanes);
+    else
+        gen_store(g, v, p, (weft_dtype)op->dtype, g->lanes, tail_of(k, part));
     gen_there(g, before);
+}
+
+static void stores(struct gen *g, const struct block *k, bool past) {
+    for (int p = 0; p < k->parts; p++)
+        for (int i = k->sec->begin; i < k->sec->end; i++)
+            if (g->s->op[i].op == SEG_STORE) store(g, k, i, p, past);
+}
+
+// A branch a block, always the same way within a tile, to stores past the caches or to plain ones.
+static void stores_either_way(struct gen *g, const struct block *k) {
+    LLVMBasicBlockRef past = gen_block_new(g, "past"), plain = gen_block_new(g, "plain");
+    LLVMBasicBlockRef after = gen_block_new(g, "stored");
+    for (int p = 0; p < k->parts; p++) // whatever is fetched first here must be seen by both
+        for (int i = k->sec->begin; i < k->sec->end; i++)
+            if (g->s->op[i].op == SEG_STORE) value_of(g, k, g->s->op[i].arg[0], p);
+    LLVMBuildCondBr(g->b, g->stream, past, plain);
+    gen_at(g, past);
+    stores(g, k, true);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, plain);
+    stores(g, k, false);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, after);
 }
 
 static bool is_light(const struct gen *g, const struct seg_op *op) {
@@ -187,9 +213,10 @@ static void emit_block(struct gen *g, const struct block *k) {
     memset(g->val, 0, (size_t)g->s->nop * GEN_PARTS * sizeof(LLVMValueRef));
     values(g, k);
     if (k->stage != g->nstage - 1) return;
-    for (int p = 0; p < k->parts; p++)
-        for (int i = k->sec->begin; i < k->sec->end; i++)
-            if (g->s->op[i].op == SEG_STORE) store(g, k, i, p);
+    if (g->stream && !k->tail)
+        stores_either_way(g, k);
+    else
+        stores(g, k, false);
 }
 
 // ---- the loops of a stage --------------------------------------------------------------------------------------

@@ -383,6 +383,14 @@ static LLVMValueRef field(struct gen *g, LLVMValueRef tile, LLVMTypeRef t, size_
     return LLVMBuildLoad2(g->b, t, gen_byte_at(g, tile, gen_i64(g, (int64_t)offset)), name);
 }
 
+// Bodies that wait for memory, where it pays to store past the caches.
+static bool is_thin(const struct gen *g) {
+    int work = 0;
+    for (int i = 0; i < g->s->nop; i++)
+        work += g->s->op[i].op < SEG_LOAD;
+    return g->s->mode == NEST_MAP && work <= 32;
+}
+
 static void load_tile(struct gen *g) {
     LLVMValueRef tile = LLVMGetParam(g->fn, 1);
     g->needs = LLVMGetParam(g->fn, 0);
@@ -392,6 +400,10 @@ static void load_tile(struct gen *g) {
     g->mode = field(g, tile, g->i32, offsetof(struct tile, mode), "mode");
     g->state = field(g, tile, g->ptr, offsetof(struct tile, state), "states");
     g->scratch = field(g, tile, g->ptr, offsetof(struct tile, scratch), "scratch");
+    if (is_thin(g)) {
+        LLVMValueRef word = field(g, tile, g->i32, offsetof(struct tile, stream), "stream");
+        g->stream = LLVMBuildICmp(g->b, LLVMIntNE, word, LLVMConstInt(g->i32, 0, 0), "");
+    }
     LLVMValueRef ptrs = field(g, tile, g->ptr, offsetof(struct tile, ptr), "ptrs");
     LLVMValueRef strides = field(g, tile, g->ptr, offsetof(struct tile, rstride), "rstrides");
     for (int i = 0; i < g->s->noperand; i++) {

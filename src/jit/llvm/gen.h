@@ -66,6 +66,7 @@ struct gen {
     LLVMValueRef one[3];     // allocas: out, a and b of a kernel called for a single value
 
     LLVMValueRef needs, cols, rows, first, mode, state, scratch;
+    LLVMValueRef stream;          // i1: stores may pass the caches by; NULL: this body has no such stores
     LLVMValueRef *addr, *rstride; // per operand: of the tile
     LLVMValueRef *base;           // per operand: of the row
     LLVMValueRef *row;            // per instruction: its scalar, once computed in this row
@@ -145,6 +146,9 @@ LLVMValueRef gen_elem_at(struct gen *g, LLVMValueRef p, weft_dtype t, LLVMValueR
 LLVMValueRef gen_load(struct gen *g, LLVMValueRef p, weft_dtype t, int lanes, const struct gen_tail *m);
 void gen_store(struct gen *g, LLVMValueRef v, LLVMValueRef p, weft_dtype t, int lanes,
                const struct gen_tail *m);
+// Past the caches: a whole vector at an address that is a multiple of its size, which gen_streams allows.
+bool gen_streams(weft_dtype t, int lanes);
+void gen_store_past(struct gen *g, LLVMValueRef v, LLVMValueRef p, weft_dtype t, int lanes);
 void gen_copy(struct gen *g, LLVMValueRef to, LLVMValueRef from, LLVMValueRef bytes);
 LLVMValueRef gen_scratch(struct gen *g, size_t offset); // its address
 size_t gen_scratch_take(struct gen *g, size_t bytes);   // 64-byte aligned offset

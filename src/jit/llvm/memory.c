@@ -122,6 +122,18 @@ void gen_store(struct gen *g, LLVMValueRef v, LLVMValueRef p, weft_dtype t, int 
     }
 }
 
+// Half a line at least: less at a time fills the buffers of such stores worse than it saves.
+bool gen_streams(weft_dtype t, int lanes) { return (size_t)lanes * dtype_size(t) >= 32; }
+
+void gen_store_past(struct gen *g, LLVMValueRef v, LLVMValueRef p, weft_dtype t, int lanes) {
+    if (t == WEFT_BOOL) v = LLVMBuildZExt(g->b, v, memory_type(g, t, lanes), "");
+    LLVMValueRef s = LLVMBuildStore(g->b, v, p);
+    LLVMSetAlignment(s, (unsigned)((size_t)lanes * dtype_size(t)));
+    LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(g->i32, 1, 0));
+    LLVMValueRef node = LLVMMetadataAsValue(g->ctx, LLVMMDNodeInContext2(g->ctx, &one, 1));
+    LLVMSetMetadata(s, LLVMGetMDKindIDInContext(g->ctx, "nontemporal", 11), node);
+}
+
 // bytes is a multiple of the element size, which is all we know: words, then single bytes
 void gen_copy(struct gen *g, LLVMValueRef to, LLVMValueRef from, LLVMValueRef bytes) {
     LLVMValueRef whole = LLVMBuildAnd(g->b, bytes, gen_i64(g, -8), "");
