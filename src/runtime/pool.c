@@ -40,8 +40,8 @@ struct run_of_calls {
 struct job {
     void (*body)(void *arg, int64_t i, int worker);
     void *arg;
+    struct run_of_calls *run; // of each worker
     int workers;
-    struct run_of_calls run[RT_MAX_THREADS];
 };
 
 struct helper {
@@ -52,20 +52,29 @@ struct helper {
 
 struct rt_pool {
     struct base_alloc alloc;
+    void *raw; // what was allocated
     int threads, started; // started: helpers there are; written by the owner of busy
     int limit;            // helpers the system grants, for tests
     uint32_t op, retry_at;
-    _Atomic pid_t pid; // the process the helpers live in; -1 while a child takes over
+    _Atomic uint32_t born; // generation of the process that the helpers live in; TAKING while a child takes over
     atomic_bool busy, stop;
     _Atomic int parked, waiting;
-    struct job *job;
     pthread_mutex_t lock;
     pthread_cond_t opened, left;
-    char apart[64]; // the gate has a cache line of its own
-    _Atomic uint64_t gate;
+    char apart[64]; // one cache line brings a helper the gate and what is behind it
+    _Alignas(64) _Atomic uint64_t gate;
+    struct job job;
     char apart_too[64];
     struct helper helper[];
 };
+
+// Counts forks down the line of children, so that asking whether the helpers are here is no system call.
+static _Atomic uint32_t generation = 1;
+#define TAKING 0u
+static void in_child(void) {
+    if (atomic_fetch_add(&generation, 1) == UINT32_MAX) atomic_store(&generation, 1);
+}
+static void count_forks(void) { pthread_atfork(NULL, NULL, in_child); }
 
 static _Thread_local int inside; // this thread is in a body: nested work is serial
 
@@ -85,7 +94,8 @@ static int64_t now_ns(void) {
 
 // ---- the calls of one operation ---------------------------------------------------------------
 
-static void share(struct job *j, int64_t n, int workers) {
+static void share(struct job *j, struct run_of_calls *run, int64_t n, int workers) {
+    j->run = run;
     j->workers = workers;
     for (int w = 0; w < workers; w++) {
         const int64_t each = n / workers, more = n % workers;
@@ -95,7 +105,7 @@ static void share(struct job *j, int64_t n, int workers) {
     }
 }
 
-static void work(struct job *j, int worker) {
+static void work(const struct job *j, int worker) {
     inside++;
     for (int k = 0; k < j->workers; k++) {
         struct run_of_calls *r = &j->run[(worker + k) % j->workers];
@@ -155,7 +165,8 @@ static void take_part(struct helper *h, uint32_t *last) {
     while (is_news(gate, h, *last)) {
         if (!atomic_compare_exchange_weak(&p->gate, &gate, gate + 1)) continue;
         *last = GATE_OP(gate);
-        work(p->job, h->worker);
+        const struct job j = p->job; // unchanged while somebody is inside
+        work(&j, h->worker);
         leave(p);
         return;
     }
@@ -211,9 +222,9 @@ static int start_helpers(struct rt_pool *p, int want) {
 
 // ---- operations -------------------------------------------------------------------------------
 
-static void open_gate(struct rt_pool *p, struct job *j) {
+static void open_gate(struct rt_pool *p, const struct job *j) {
     p->op = p->op + 1 ? p->op + 1 : 1;
-    p->job = j;
+    p->job = *j;
     atomic_store(&p->gate, (uint64_t)p->op << 32 | GATE_OPEN | (uint64_t)j->workers << 16);
     if (!atomic_load(&p->parked)) return;
     pthread_mutex_lock(&p->lock);
@@ -249,20 +260,20 @@ static void make_empty(struct rt_pool *p) {
 
 // After fork the helpers are gone and the locks may be held by nobody: the child begins anew.
 static bool is_ours(struct rt_pool *p) {
-    const pid_t me = getpid();
-    pid_t owner = atomic_load(&p->pid);
-    if (owner == me) return true;
-    if (owner == -1 || !atomic_compare_exchange_strong(&p->pid, &owner, -1)) return false;
+    const uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
+    uint32_t owner = atomic_load(&p->born);
+    if (owner == now) return true;
+    if (owner == TAKING || !atomic_compare_exchange_strong(&p->born, &owner, TAKING)) return false;
     make_empty(p);
-    atomic_store(&p->pid, me);
+    atomic_store(&p->born, now);
     return true;
 }
 
-static bool pool_run(struct rt_pool *p, struct job *j, int64_t n, int workers) {
+static bool pool_run(struct rt_pool *p, struct job *j, struct run_of_calls *run, int64_t n, int workers) {
     if (!is_ours(p) || atomic_exchange(&p->busy, true)) return false;
     workers = 1 + start_helpers(p, MIN_OF(workers, p->threads) - 1);
     if (workers > 1) {
-        share(j, n, workers);
+        share(j, run, n, workers);
         open_gate(p, j);
         work(j, 0);
         close_gate(p);
@@ -283,15 +294,14 @@ void rt_parallel(struct rt_env *env, int threads, int64_t n,
     const int64_t most = MIN_OF(n, RT_MAX_THREADS);
     const int workers = (int)MIN_OF(most, (int64_t)MIN_OF(threads, env->threads));
     if (workers > 1 && !inside) {
-        struct job j;
-        j.body = body;
-        j.arg = arg;
+        struct job j = {.body = body, .arg = arg};
+        struct run_of_calls run[RT_MAX_THREADS];
         if (!env->own_executor) {
-            share(&j, n, workers);
+            share(&j, run, n, workers);
             env->exec.parallel_for(env->exec.ud, workers, run_worker, &j);
             return;
         }
-        if (env->pool && pool_run(env->pool, &j, n, workers)) return;
+        if (env->pool && pool_run(env->pool, &j, run, n, workers)) return;
     }
     for (int64_t i = 0; i < n; i++)
         body(arg, i, 0);
@@ -299,21 +309,29 @@ void rt_parallel(struct rt_env *env, int threads, int64_t n,
 
 // ---- life -------------------------------------------------------------------------------------
 
+static size_t pool_bytes(int threads) {
+    return sizeof(struct rt_pool) + sizeof(struct helper) * (size_t)threads + RT_LINE;
+}
+
 struct rt_pool *rt_pool_new(const struct base_alloc *a, int threads) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, count_forks);
     threads = MAX_OF(1, MIN_OF(threads, RT_MAX_THREADS));
-    struct rt_pool *p = base_get_zero(a, sizeof *p + sizeof(struct helper) * (size_t)threads);
-    if (!p) return NULL;
+    void *raw = base_get_zero(a, pool_bytes(threads));
+    if (!raw) return NULL;
+    struct rt_pool *p = (void *)(((uintptr_t)raw + RT_LINE - 1) & ~(uintptr_t)(RT_LINE - 1));
+    p->raw = raw;
     p->alloc = *a;
     p->threads = threads;
     p->limit = INT_MAX;
     make_empty(p);
-    atomic_store(&p->pid, getpid());
+    atomic_store(&p->born, atomic_load(&generation));
     return p;
 }
 
 void rt_pool_free(struct rt_pool *p) {
     if (!p) return;
-    if (atomic_load(&p->pid) == getpid()) {
+    if (atomic_load(&p->born) == atomic_load(&generation)) {
         pthread_mutex_lock(&p->lock);
         atomic_store(&p->stop, true);
         pthread_cond_broadcast(&p->opened);
@@ -325,7 +343,7 @@ void rt_pool_free(struct rt_pool *p) {
         pthread_mutex_destroy(&p->lock);
     }
     struct base_alloc alloc = p->alloc;
-    base_put(&alloc, p, sizeof *p + sizeof(struct helper) * (size_t)p->threads);
+    base_put(&alloc, p->raw, pool_bytes(p->threads));
 }
 
 int rt_pool_started(struct rt_pool *p) {
