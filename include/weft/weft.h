@@ -191,6 +191,11 @@ typedef struct weft_ctx_opts {
     size_t workspace_bytes;   /* of all workspaces of the context together */
     uint32_t graph_nodes;     /* of one graph */
     uint32_t compile_ms;      /* spent in the machine-code compiler, all in all */
+    /* tuning: results do not depend on it */
+    uint32_t parallel_ns;     /* work of one thread, as weft estimates it, that several share; 0: measured at first need,
+                               * by some hand-overs to the own pool (a host's executor: a usual figure) */
+    int64_t stream_bytes;     /* elementwise steps that touch more bytes store past the caches; 0: the size of the last
+                               * cache, at most 32 MiB; -1: none does */
 } weft_ctx_opts;
 
 /* Makes a context. WEFT_ENOMEM, WEFT_EINVAL. *out is NULL on failure. */

@@ -55,6 +55,7 @@ struct env_settings {
     weft_backend backend;
     unsigned dump, names;
     bool check;
+    uint32_t parallel; // WEFT_PARALLEL: nanoseconds; 0: not set
     int64_t stream;    // WEFT_STREAM: bytes, 0 for never; -1: not set
     const char *cache; // WEFT_CACHE: "off" or a directory; NULL: not set
 };

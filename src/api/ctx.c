@@ -26,7 +26,8 @@ void ctx_log(weft_ctx *ctx, weft_log_level level, const char *fmt, ...) {
 }
 
 static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
-    struct env_settings s = {.threads = o->threads, .isa = o->isa, .backend = o->backend, .stream = -1};
+    struct env_settings s = {.threads = o->threads, .isa = o->isa, .backend = o->backend, .stream = -1, .parallel = o->parallel_ns};
+    if (o->stream_bytes) s.stream = MAX_OF(o->stream_bytes, 0);
     if (!o->ignore_env) {
         struct env_settings e = {.stream = -1};
         env_read(&e);
@@ -37,7 +38,8 @@ static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
         s.check = e.check;
         s.names = e.names;
         s.cache = e.cache;
-        s.stream = e.stream;
+        if (s.stream < 0) s.stream = e.stream;
+        if (!s.parallel) s.parallel = e.parallel;
     }
     size_t bound = o->code_cache_bytes ? o->code_cache_bytes : (size_t)64 << 20;
     struct rt_env *env = &ctx->env;
@@ -46,6 +48,7 @@ static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
     if (o->executor) env->exec = *o->executor;
     env->threads = s.threads ? s.threads : o->executor ? o->executor->threads : rt_cpu_count();
     if (env->threads < 1) env->threads = 1;
+    env->parallel_ns = s.parallel;
     env->stream_bytes = s.stream >= 0 ? s.stream : (int64_t)MIN_OF(kern_cache_sizes().l3, (size_t)32 << 20);
     ctx->dump = s.dump;
     if (env->own_executor && !(env->pool = rt_pool_new(&env->alloc, env->threads))) return WEFT_ENOMEM;

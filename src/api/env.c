@@ -52,6 +52,10 @@ static void read_perf(struct env_settings *s, const char *v) {
 }
 static void read_check(struct env_settings *s, const char *v) { s->check = strcmp(v, "0") != 0; }
 
+static void read_parallel(struct env_settings *s, const char *v) {
+    long long n = strtoll(v, NULL, 10);
+    if (n >= 1 && n <= UINT32_MAX) s->parallel = (uint32_t)n;
+}
 static void read_stream(struct env_settings *s, const char *v) {
     char *end;
     errno = 0;
@@ -67,6 +71,7 @@ static const struct {
     void (*read)(struct env_settings *s, const char *v);
 } table[] = {
     {{"WEFT_THREADS", "1..", "threads an evaluation may use"}, read_threads},
+    {{"WEFT_PARALLEL", "1..", "nanoseconds of one thread's work that several share; default measured"}, read_parallel},
     {{"WEFT_ISA", "scalar|avx2|avx512|neon", "cap on the instruction set"}, read_isa},
     {{"WEFT_BACKEND", "auto|interp|jit", "which tier runs"}, read_backend},
     {{"WEFT_DUMP", "ir,dot,plan,llvm,asm", "sent to the log of the context, per new plan"}, read_dump},

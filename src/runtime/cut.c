@@ -7,7 +7,8 @@
 #include "walk.h"
 
 enum {
-    WORTH_CYCLES = 64 << 10, // below this work a second thread costs more than it brings
+    NEVER_CYCLES = 16 << 10,  // below this work a second thread costs more than it brings on any machine,
+    ALWAYS_CYCLES = 1 << 20, // from this on it pays; in between it was measured (worth.c)
     GRAIN_CYCLES = 16 << 10, // least work of a chunk
     CHUNKS_PER_THREAD = 16,  // enough that stealing evens out
     BLOCK_ELEMS = 16 << 10,  // elements of a packed block
@@ -170,10 +171,12 @@ static bool has_scalar_out(const struct rt_walk *w) {
     return false;
 }
 
-static void cut_chunks(struct rt_walk *w, int cost, int threads) {
+static void cut_chunks(struct rt_walk *w, int cost, const struct rt_env *env) {
+    const int threads = env->threads;
     const double work = (double)w->units * (double)w->cols * MAX_OF(cost, 1) *
                         (w->mode == NEST_OUTER ? (double)w->rows : 1.0);
-    if (threads < 2 || work < WORTH_CYCLES) return;
+    if (threads < 2 || work < NEVER_CYCLES) return;
+    if ((env->parallel_ns || work < ALWAYS_CYCLES) && work < (double)rt_worth_cycles(env)) return;
     const double grains = work / GRAIN_CYCLES;
     const int64_t most = (int64_t)threads * CHUNKS_PER_THREAD;
     const int64_t want = grains < (double)most ? MAX_OF((int64_t)grains, 2) : most;
@@ -191,12 +194,12 @@ static void cut_chunks(struct rt_walk *w, int cost, int threads) {
     w->nchunk = ceil_div(w->units, w->unit_step) * w->col_chunks * w->pieces;
 }
 
-static void cut_for_threads(struct rt_walk *w, int cost, int threads) {
+static void cut_for_threads(struct rt_walk *w, int cost, const struct rt_env *env) {
     w->units = w->mode == NEST_OUTER ? w->outer : w->outer * w->rows;
     w->unit_step = MAX_OF(w->units, 1);
     w->col_step = w->cols;
     w->col_chunks = w->pieces = w->nchunk = 1;
-    if (w->units && w->cols) cut_chunks(w, cost, threads);
+    if (w->units && w->cols) cut_chunks(w, cost, env);
 }
 
 // ---- memory -----------------------------------------------------------------------------------
@@ -280,7 +283,7 @@ weft_status rt_walk_cut(struct rt_walk *w, const struct rt_step *t, const struct
     cut_tiles(w, t->cost);
     rt_stream_plan(w, t, env);
     w->single &= !w->stream;
-    cut_for_threads(w, t->cost, env->threads);
+    cut_for_threads(w, t->cost, env);
     struct carver c = {0, false};
     w->at_place = carve(&c, w->noperand, sizeof(char *));
     w->ptr_place = carve(&c, w->noperand, sizeof(void *));

@@ -56,6 +56,7 @@ struct rt_pool {
     int threads, started; // started: helpers there are; written by the owner of busy
     int limit;            // helpers the system grants, for tests
     uint32_t op, retry_at;
+    _Atomic int64_t worth;
     _Atomic uint32_t born; // generation of the process that the helpers live in; TAKING while a child takes over
     atomic_bool busy, stop;
     _Atomic int parked, waiting;
@@ -349,6 +350,7 @@ void rt_pool_free(struct rt_pool *p) {
 int rt_pool_started(struct rt_pool *p) {
     return p->started;
 }
+_Atomic int64_t *rt_pool_worth(struct rt_pool *p) { return &p->worth; }
 void rt_pool_limit(struct rt_pool *p, int helpers) {
     p->limit = helpers;
 }

@@ -24,6 +24,7 @@ struct rt_env {
     _Atomic(weft_profile_fn *) profile; // hears of every step, or NULL
     void *profile_ud;
     _Atomic uint64_t cancels;   // how often all evaluations under way were told to stop
+    uint32_t parallel_ns;       // work of one thread, as estimated, that several share; 0: measured
     int64_t stream_bytes;       // maps that touch more store past the caches; 0: none does
     int64_t workspace_limit;    // bytes of all workspaces; 0: none
     _Atomic int64_t workspace_held;
@@ -53,6 +54,10 @@ int rt_cpu_quota(const char *root);
 struct rt_pool *rt_pool_new(const struct base_alloc *a, int threads); // no thread yet; NULL: no memory
 void rt_pool_free(struct rt_pool *p);                                 // joins
 int rt_pool_started(struct rt_pool *p);                               // helper threads there are now
+// Where work begins to be worth sharing, in rough cycles: kept with the pool, 0 until measured. And the word for
+// an environment, which measures at the first asking (worth.c).
+_Atomic int64_t *rt_pool_worth(struct rt_pool *p);
+int64_t rt_worth_cycles(const struct rt_env *env);
 void rt_pool_limit(struct rt_pool *p, int helpers); // as if the system refused more; for tests
 // body(arg, i, worker) for i in 0..n-1 with worker in 0..threads-1 (no two calls with one worker number at
 // once). Runs of i are owned by workers, then stolen. The caller works too. Serial when n or threads is
