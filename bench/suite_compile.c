@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 // What compiling costs: chains of 1 to 1000 operations, 1 to 64 outputs, graphs of 10 000 nodes.
 // Each figure is the median over fresh contexts in a process where LLVM is loaded already; stages:
-// building the graph, planning (with canonical key), machine code. The first row says what bringing
-// LLVM in costs.
+// building the graph; planning (with canonical key, and the thread that compiles); LLVM IR; LLVM's code generation;
+// placing the code. "code" is the last three. The first row says what bringing LLVM in costs.
 #include <math.h>
 #include <stdio.h>
 
 #include "way.h"
 
 enum { TURNS = 7, OUTS_MAX = 64 };
+enum { BUILD, PLAN, CODE, IR, EMIT, PLACE, STAGES };
+static const char *const stage_name[STAGES] = {"build", "plan", "code", "code: IR", "code: generation", "code: placing"};
 
 struct stages {
-    double build, plan, code; // ns
+    double ns[STAGES];
     int llvm;
 };
 
@@ -52,9 +54,12 @@ static bool measure(const struct bench *b, int64_t ops, int outs, weft_backend b
     const double done = bench_now();
     weft_stats stats;
     weft_ctx_stats(ctx, &stats, sizeof stats);
-    s->build = built - begin;
-    s->code = (double)stats.compile_ns;
-    s->plan = done - built - s->code;
+    s->ns[BUILD] = built - begin;
+    s->ns[CODE] = (double)stats.compile_ns;
+    s->ns[PLAN] = done - built - s->ns[CODE];
+    s->ns[IR] = (double)stats.compile_ir_ns;
+    s->ns[EMIT] = (double)stats.compile_emit_ns;
+    s->ns[PLACE] = s->ns[CODE] - s->ns[IR] - s->ns[EMIT];
     s->llvm = stats.llvm_major;
     if (st) fprintf(stderr, "weft-bench: compile: %s\n", weft_graph_error(g));
     weft_graph_free(g);
@@ -71,32 +76,33 @@ static double fixed(void *ud, int64_t times) {
     return *(double *)ud * (double)times;
 }
 
-static void bench_compile(struct bench *b, int64_t ops, int outs, weft_backend backend) {
-    double build[TURNS], plan[TURNS], code[TURNS];
-    struct stages s = {0};
+static void print_stage(struct bench *b, const char *name, int64_t nodes, double *ns) {
     struct row r;
+    bench_row_begin(&r, b, "compile", name, WEFT_F64, nodes);
+    r.threads = 1, r.elements = 0;
+    bench_add(&r, BENCH_WEFT, "weft", fixed, ns);
+    const int rounds = b->rounds;
+    b->rounds = 1;
+    bench_measure(b, &r);
+    b->rounds = rounds;
+}
+
+static void bench_compile(struct bench *b, int64_t ops, int outs, weft_backend backend) {
+    double ns[STAGES][TURNS];
+    struct stages s = {0};
     char name[80];
     snprintf(name, sizeof name, "build plan code, %lld ops, %d outputs", (long long)ops, outs);
     if (b->filter && !strstr(name, b->filter)) return; // measuring is all the work here
     for (int i = 0; i < TURNS; i++) {
         if (!measure(b, ops, outs, backend, &s)) return;
-        build[i] = s.build, plan[i] = s.plan, code[i] = s.code;
+        for (int k = 0; k < STAGES; k++)
+            ns[k][i] = s.ns[k];
     }
-    double *const stage[3] = {build, plan, code};
-    static const char *const names[3] = {"build", "plan", "code"};
-    for (int k = 0; k < 3; k++) {
-        qsort(stage[k], TURNS, sizeof(double), ascending);
-        if (k == 2 && backend == WEFT_BACKEND_INTERP) break;
-        snprintf(name, sizeof name,
-                 k == 2 ? "%s, %lld ops, %d outputs, LLVM %d" : "%s, %lld ops, %d outputs",
-                 names[k], (long long)ops, outs, s.llvm);
-        bench_row_begin(&r, b, "compile", name, WEFT_F64, ops * outs);
-        r.threads = 1, r.elements = 0;
-        bench_add(&r, BENCH_WEFT, "weft", fixed, &stage[k][TURNS / 2]);
-        const int rounds = b->rounds;
-        b->rounds = 1;
-        bench_measure(b, &r);
-        b->rounds = rounds;
+    for (int k = 0; k < (backend == WEFT_BACKEND_INTERP ? CODE : STAGES); k++) {
+        qsort(ns[k], TURNS, sizeof(double), ascending);
+        snprintf(name, sizeof name, k >= CODE ? "%s, %lld ops, %d outputs, LLVM %d" : "%s, %lld ops, %d outputs",
+                 stage_name[k], (long long)ops, outs, s.llvm);
+        print_stage(b, name, ops * outs, &ns[k][TURNS / 2]);
     }
 }
 
@@ -108,7 +114,7 @@ static void bench_numba(struct bench *b) {
     r.threads = 1, r.elements = 0;
     if (!bench_wanted(b, &r) || !measure(b, 3, 1, WEFT_BACKEND_JIT, &s)) return;
     const int rounds = b->rounds;
-    double whole = s.build + s.plan + s.code;
+    double whole = s.ns[BUILD] + s.ns[PLAN] + s.ns[CODE];
     b->rounds = 3;
     bench_add(&r, BENCH_WEFT, "weft", fixed, &whole);
     if (numpy_job(b, &j, "numpy",

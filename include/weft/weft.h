@@ -225,6 +225,8 @@ typedef struct weft_stats {
     uint64_t disk_writes;    /* steps whose code was put there */
     uint64_t disk_bytes;     /* machine code read from there */
     uint64_t compile_refusals; /* bodies that stay interpreted because compile_ms is spent */
+    uint64_t compile_ir_ns;  /* of compile_ns: LLVM IR built and verified; */
+    uint64_t compile_emit_ns; /* machine code generated from it; the rest is placing it */
 } weft_stats;
 
 /* Fills *out (its size is given so that the struct can grow). Counters are since the context began. */

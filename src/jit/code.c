@@ -220,6 +220,8 @@ void jit_stats(struct jit *j, weft_stats *out) {
     pthread_mutex_lock(&j->lock);
     out->compiles = j->compiles;
     out->compile_ns = j->compile_ns;
+    out->compile_ir_ns = j->ir_ns;
+    out->compile_emit_ns = j->emit_ns;
     out->code_hits = j->hits;
     out->code_misses = j->misses;
     out->code_evictions = j->evictions;

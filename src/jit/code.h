@@ -56,7 +56,7 @@ struct jit {
     bool llvm_tried, said; // said: that a body stays interpreted, once
     bool spent_said;       // that the time for compiling is spent
     char llvm_error[256];
-    uint64_t compiles, compile_ns, hits, misses, evictions, refusals, runs_native, runs_interp;
+    uint64_t compiles, compile_ns, ir_ns, emit_ns, hits, misses, evictions, refusals, runs_native, runs_interp;
 };
 
 // code.c

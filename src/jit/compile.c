@@ -100,7 +100,11 @@ static void compile_entry(struct jit *j, struct jit_entry *e) {
     free(e->native.image);
     e->native.image = NULL;
     pthread_mutex_lock(&j->lock);
-    if (engine) j->compile_ns += spent;
+    if (engine) {
+        j->compile_ns += spent;
+        j->ir_ns += e->native.ir_ns;
+        j->emit_ns += e->native.emit_ns;
+    }
     if (ok) {
         j->compiles++;
         publish(j, e);

@@ -28,6 +28,7 @@ struct llvm_code {
     size_t bytes;           // machine code and data
     int nneed;
     struct llvm_need need[64];
+    uint64_t ir_ns, emit_ns; // time to build and verify the IR; to make the object of it
     void *handle;           // ORC's, for release
     void *object;           // when the engine keeps objects: a copy of it, malloc'ed; the caller's to free
     size_t object_size;

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct llvm_engine {
     pthread_mutex_t lock;
@@ -195,6 +196,12 @@ static bool link(struct llvm_engine *e, LLVMMemoryBufferRef code, const char *na
     return true;
 }
 
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 // ---- the table ----------------------------------------------------------------------------------------------------
 static bool compile_locked(struct llvm_engine *e, const struct seg *s, struct llvm_code *out, char *err,
                            size_t err_size) {
@@ -204,8 +211,12 @@ static bool compile_locked(struct llvm_engine *e, const struct seg *s, struct ll
     bool ok = false;
     struct gen g = {.s = s, .isa = e->isa, .block = e->block, .out = out, .err = err, .err_size = err_size};
     g.unwind = e->keep;
+    const uint64_t begun = now_ns();
     if (!llvm_module_make(&g, e->tm, name)) return false;
+    const uint64_t built = now_ns();
     LLVMMemoryBufferRef code = llvm_module_code(&g, e->tm, false);
+    out->ir_ns = built - begun;
+    out->emit_ns = now_ns() - built;
     llvm_module_free(&g);
     if (!code) return false;
     if (e->keep && (out->object = malloc(LLVMGetBufferSize(code)))) {
