@@ -49,7 +49,7 @@ static weft_status set_up(weft_ctx *ctx, const weft_ctx_opts *o) {
     env->threads = s.threads ? s.threads : o->executor ? o->executor->threads : rt_cpu_count();
     if (env->threads < 1) env->threads = 1;
     env->parallel_ns = s.parallel;
-    env->stream_bytes = s.stream >= 0 ? s.stream : (int64_t)MIN_OF(kern_cache_sizes().l3, (size_t)32 << 20);
+    env->stream_bytes = s.stream >= 0 ? s.stream : (int64_t)kern_cache_sizes().l3;
     ctx->dump = s.dump;
     if (env->own_executor && !(env->pool = rt_pool_new(&env->alloc, env->threads))) return WEFT_ENOMEM;
     char dir[4096];

@@ -68,5 +68,6 @@ struct kern_cache kern_cache_sizes(void) {
 #else
     const int l1 = -1, l2 = -1, l3 = -1;
 #endif
-    return (struct kern_cache){size_or(l1, 32 << 10), size_or(l2, 512 << 10), size_or(l3, 8 << 20)};
+    const size_t last = size_or(l3, 8 << 20), most = (size_t)32 << 20; // what is told may be the sum of all slices
+    return (struct kern_cache){size_or(l1, 32 << 10), size_or(l2, 512 << 10), MIN_OF(last, most)};
 }
