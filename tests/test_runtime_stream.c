@@ -24,7 +24,7 @@ struct plan {
     weft_dtype types[2];   // of the outputs; the second one may be missing
     int outs;
     int64_t stream_bytes;
-    bool in_place;
+    bool in_place, turned; // turned: the input's rows are its columns in memory
 };
 
 // Elements that went past the caches.
@@ -36,6 +36,7 @@ static int64_t run_plan(const struct plan *p, int threads) {
     char *in = aligned_alloc(64, (size_t)(n * 8 + 320) / 64 * 64), *out[2];
     weft_array x = {.dtype = WEFT_F64, .rank = 2, .data = in + p->in_at, .dims = {p->dims[0], p->dims[1]},
                     .strides = {8 * p->dims[1], 8}};
+    if (p->turned) x.strides[0] = 8, x.strides[1] = 8 * p->dims[0];
     for (int64_t i = 0; i < n; i++)
         fake_store(WEFT_F64, in + p->in_at + 8 * i, (double)(i % 1001));
     fake_env(&env, threads);
@@ -70,25 +71,33 @@ static int64_t run_plan(const struct plan *p, int threads) {
 Test(stream, outputs_are_on_lines_wherever_they_begin) {
     for (int64_t out_at = 0; out_at < 64; out_at += 8)
         for (int threads = 1; threads <= 3; threads++) {
-            const struct plan p = {{1, 100003}, 0, out_at, 16, {WEFT_F64}, 1, 1, false};
+            const struct plan p = {{1, 100003}, 0, out_at, 16, {WEFT_F64}, 1, 1, false, false};
             cr_expect_gt(run_plan(&p, threads), 90000, "at %d, %d threads", (int)out_at, threads);
         }
 }
 
 Test(stream, outputs_of_two_sizes) {
-    const struct plan together = {{1, 60000}, 0, 16, 0, {WEFT_F32, WEFT_I32}, 2, 1, false};
-    const struct plan apart = {{1, 60000}, 0, 24, 0, {WEFT_F64, WEFT_I16}, 2, 1, false}; // meet after 21 lines
+    const struct plan together = {{1, 60000}, 0, 16, 0, {WEFT_F32, WEFT_I32}, 2, 1, false, false};
+    const struct plan apart = {{1, 60000}, 0, 24, 0, {WEFT_F64, WEFT_I16}, 2, 1, false, false}; // meet after 21 lines
     cr_expect_gt(run_plan(&together, 2), 50000);
     cr_expect_eq(run_plan(&apart, 2), 0);
 }
 
 Test(stream, rows_of_a_view) {
-    const struct plan rows = {{9, 1200}, 24, 8, 0, {WEFT_F64}, 1, 1, false};
+    const struct plan rows = {{9, 1200}, 24, 8, 0, {WEFT_F64}, 1, 1, false, false};
     cr_expect_gt(run_plan(&rows, 2), 9 * 1100);
 }
 
+// An input that is packed: blocks of several rows, all of them on lines, or none.
+Test(stream, rows_beside_a_packed_input) {
+    struct plan p = {{200, 1030}, 80, 8, 0, {WEFT_F64}, 1, 1, false, true};
+    cr_expect_gt(run_plan(&p, 2), 200 * 1000);
+    p.gap = 72;
+    cr_expect_eq(run_plan(&p, 2), 0);
+}
+
 Test(stream, the_rule) {
-    struct plan p = {{1, 65536}, 0, 0, 0, {WEFT_F64}, 1, 1 << 20, false};
+    struct plan p = {{1, 65536}, 0, 0, 0, {WEFT_F64}, 1, 1 << 20, false, false};
     cr_expect_eq(run_plan(&p, 1), 0, "what it touches is exactly the bound");
     p.stream_bytes--;
     cr_expect_eq(run_plan(&p, 1), 65536);
@@ -96,8 +105,8 @@ Test(stream, the_rule) {
     cr_expect_eq(run_plan(&p, 1), 0, "0 is never");
     p.stream_bytes = 1, p.in_place = true;
     cr_expect_eq(run_plan(&p, 1), 0, "in place");
-    const struct plan brief = {{300, 511}, 8, 0, 0, {WEFT_F64}, 1, 1, false};
+    const struct plan brief = {{300, 511}, 8, 0, 0, {WEFT_F64}, 1, 1, false, false};
     cr_expect_eq(run_plan(&brief, 1), 0, "short rows");
-    const struct plan odd = {{1, 65536}, 0, 4, 0, {WEFT_F64}, 1, 1, false};
+    const struct plan odd = {{1, 65536}, 0, 4, 0, {WEFT_F64}, 1, 1, false, false};
     cr_expect_eq(run_plan(&odd, 1), 0, "elements across lines");
 }

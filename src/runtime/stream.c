@@ -33,6 +33,7 @@ void rt_stream_plan(struct rt_walk *w, const struct rt_step *t, const struct rt_
         bytes += bytes_of(w, o);
         if (!is_vector_out(o)) continue;
         if (o->path != PATH_DIRECT || o->cstride != o->size || w->cols * o->size < LEAST_ROW) return;
+        if (!w->direct && o->rstride % RT_LINE) return; // blocks of several rows need all of them on lines
         outs = true;
     }
     w->stream = outs && bytes > (double)env->stream_bytes;
@@ -74,28 +75,33 @@ static bool one_tile(struct walker *k, const struct block *t, bool past) {
     k->tile.stream = past;
     rt_walker_tile(k, t, TILE_FULL);
     k->tile.stream = false;
-    return !rt_tick(k->step->run, t->cols * k->step->walk->weight);
+    return !rt_tick(k->step->run, t->rows * t->cols * k->step->walk->weight);
 }
 
-static bool stream_row(struct walker *k, int64_t row, int64_t col, int64_t cols) {
+// The columns of some rows: to the first line, then in tiles that begin on one.
+static bool stream_rows(struct walker *k, const struct block *b) {
     const struct rt_walk *w = k->step->walk;
-    const int64_t skip = to_line(k, row, col), most = MAX_OF(w->tile_cols, 1), end = col + cols;
+    const int64_t skip = to_line(k, b->row, b->col), most = MAX_OF(w->tile_cols, 1), end = b->col + b->cols;
     const int64_t step = most > RT_LINE ? most / RT_LINE * RT_LINE : most;
-    bool past = skip >= 0 && skip < cols;
+    bool past = skip >= 0 && skip < b->cols;
+    int64_t col = b->col;
     if (past && skip) {
-        if (!one_tile(k, &(struct block){row, 1, col, skip}, false)) return false;
+        if (!one_tile(k, &(struct block){b->row, b->rows, col, skip}, false)) return false;
         col += skip;
     }
     past = past && step % RT_LINE == 0;
     for (; col < end; col += step)
-        if (!one_tile(k, &(struct block){row, 1, col, MIN_OF(step, end - col)}, past)) return false;
+        if (!one_tile(k, &(struct block){b->row, b->rows, col, MIN_OF(step, end - col)}, past)) return false;
     return true;
 }
 
+// Where code works on the operands' own memory a row at a time is as good as several.
 bool rt_stream_block(struct walker *k, const struct block *b) {
+    const struct rt_walk *w = k->step->walk;
+    const int64_t end = b->row + b->rows, most = w->direct ? 1 : MAX_OF(w->tile_rows, 1);
     bool on = true;
-    for (int64_t r = b->row; r < b->row + b->rows && on; r++)
-        on = stream_row(k, r, b->col, b->cols);
+    for (int64_t r = b->row; r < end && on; r += most)
+        on = stream_rows(k, &(struct block){r, MIN_OF(most, end - r), b->col, b->cols});
 #if defined(__x86_64__)
     __builtin_ia32_sfence();
 #endif
