@@ -12,7 +12,7 @@ enum {
     GRAIN_CYCLES = 16 << 10, // least work of a chunk
     CHUNKS_PER_THREAD = 16,  // enough that stealing evens out
     BLOCK_ELEMS = 16 << 10,  // elements of a packed block
-    BLOCK_ROWS = 64,         // its rows: whole lines of an operand that is dense along rows
+    BLOCK_ROWS = 128,         // its rows: whole lines of an operand that is dense along rows
     SCALAR_ROWS = 1024,      // rows of a tile that packs only one element a row
     STATE_COLS = 1024,       // columns whose partial states are kept at once
     PIECE_LEAVES = 128,      // least piece of an inner run

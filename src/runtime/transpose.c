@@ -16,7 +16,10 @@ typedef uint32_t quad __attribute__((vector_size(16)));
 #endif
 
 #if HAVE_SHUFFLE
-enum { COLS = 8 };
+enum {
+    COLS = 8,
+    FAR = 6 << 10 // bytes between columns from which they come from memory: asked for eight columns early
+};
 
 static pair load_pair(const char *p) {
     pair v;
@@ -58,6 +61,11 @@ static void turn_4(char *to, int64_t to_rs, const char *from, int64_t from_cs) {
     }
 }
 
+static void ask(const char *from, int64_t from_cs) {
+    for (int c = 0; c < COLS; c++)
+        __builtin_prefetch(from + c * from_cs);
+}
+
 struct rt_done rt_transpose(size_t size, int64_t rows, int64_t cols, char *to, int64_t to_rs,
                             const char *from, int64_t from_cs) {
     if (size != 8 && size != 4) return (struct rt_done){0, 0};
@@ -66,7 +74,9 @@ struct rt_done rt_transpose(size_t size, int64_t rows, int64_t cols, char *to, i
     for (int64_t c = 0; c < done.cols; c += COLS) {
         char *t = to + c * each;
         const char *f = from + c * from_cs;
+        const bool early = (from_cs >= FAR || from_cs <= -FAR) && c + 2 * COLS <= done.cols;
         for (int64_t r = 0; r < done.rows; r += square, t += square * to_rs, f += square * each) {
+            if (early && r * each % RT_LINE == 0) ask(f + COLS * from_cs, from_cs);
             if (size == 8)
                 turn_8(t, to_rs, f, from_cs);
             else
