@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Elementary functions as array kernels: every float row of the kernel registry that is in use at
-// the instruction set under test, beside NumPy, glibc's libmvec and SLEEF. The limit is one load
+// the instruction set under test, beside the C recipe it reproduces (compiled for the same
+// instruction set), NumPy, glibc's libmvec and SLEEF. The limit is one load
 // and one store per element in cache (for sqrt: the hardware square root); the cycles an element
 // are those of docs/performance.md.
 #include <dlfcn.h>
@@ -150,10 +151,22 @@ static void add_vector_peers(struct row *r, const struct bench *b, struct vec_ca
 }
 #endif
 
+// The C recipe of an assembly row at the same instruction set.
+static const struct kern_row *recipe_of(const struct kern_row *row) {
+    size_t n;
+    const struct kern_row *rows = kern_rows(&n);
+    for (size_t i = 0; row->block && i < n; i++)
+        if (rows[i].family == row->family && rows[i].dtype == row->dtype &&
+            rows[i].isa == row->isa && !rows[i].block)
+            return &rows[i];
+    return NULL;
+}
+
 static void bench_one(struct bench *b, const struct kern_row *row, const struct domain *d,
                       size_t n) {
     const size_t size = dtype_size(row->dtype), bytes = n * size;
     struct call c = {row, bench_buffer(bytes), bench_buffer(bytes), bench_buffer(bytes), n};
+    struct call recipe = {recipe_of(row), c.out, c.a, c.b, n};
     struct vec_call vec[2];
     struct numpy_job job;
     struct row r;
@@ -163,6 +176,7 @@ static void bench_one(struct bench *b, const struct kern_row *row, const struct 
     bench_row_begin(&r, b, "math", d->name, row->dtype, (int64_t)n);
     if (bench_wanted(b, &r)) {
         bench_add(&r, BENCH_WEFT, "weft", run_kernel, &c);
+        if (recipe.row) bench_add(&r, BENCH_PEER, "C recipe", run_kernel, &recipe);
         snprintf(setup, sizeof setup,
                  "t=np.%s\nx=np.random.default_rng(1).uniform(%g,%g,%zu).astype(t)\ny=x[::-1].copy("
                  ")\nout=np.empty_like(x)",

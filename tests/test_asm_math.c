@@ -3,6 +3,7 @@
 // and may not change. Array kernels: callee-saved registers, MXCSR, direction flag, upper halves of the vector
 // registers. Block kernels: everything but what kern_block declares.
 #include <criterion/criterion.h>
+#include <math.h>
 
 #include "guard.h"
 #include "kernels/kern.h"
@@ -32,11 +33,23 @@ static void check_registers(const struct kern_row *r, const struct abi *a, int k
 // ---- array kernels ----------------------------------------------------------------------------------------
 static bool is_assembly(const struct kern_row *r) { return r->block && r->isa <= kern_isa_detect(); }
 
-// kind 0: special values, 1: random bits, 2: moderate numbers
+// kind 0: special values, 1: random bits, 2: moderate numbers, 3: any of these, 4: of one size. A single operand that the
+// body does not take sends its whole block to the C recipe; those of one size keep blocks in the body.
+enum { KINDS = 5 };
 static void fill(const struct kern_row *r, void *p, size_t n, int kind) {
-    for (size_t i = 0; i < n; i++)
-        random_element(r->dtype, kind == 3 ? (int)(next_random(&state) % 3) : kind, &state,
-                       (char *)p + i * dtype_size(r->dtype));
+    const double size = ldexp(1.0, (int)(next_random(&state) % 24) - 12);
+    const int sign = (int)(next_random(&state) % 3); // both, none, above 1
+    for (size_t i = 0; i < n; i++) {
+        void *at = (char *)p + i * dtype_size(r->dtype);
+        const double u = (double)(next_random(&state) >> 11) * 0x1p-53, v = size * (sign ? u + (sign - 1) / size : 2 * u - 1);
+        const float f = (float)v;
+        if (kind < 4)
+            random_element(r->dtype, kind == 3 ? (int)(next_random(&state) % 3) : kind, &state, at);
+        else if (r->dtype == WEFT_F64)
+            memcpy(at, &v, sizeof v);
+        else
+            memcpy(at, &f, sizeof f);
+    }
 }
 
 static void run_at(const struct kern_row *r, const struct kern_row *oracle, size_t n, size_t skew, int kind) {
@@ -76,12 +89,12 @@ static void all_rows(weft_dtype t) {
         if (r->dtype != t || !is_assembly(r)) continue;
         cr_assert(!oracle->block);
         for (size_t n = 0; n <= 300; n++)
-            run_at(r, oracle, n, n * 7 % 13, (int)(n % 4));
+            run_at(r, oracle, n, n * 7 % 13, (int)(n % KINDS));
         for (size_t k = 9; k <= 12; k++)
             for (size_t n = ((size_t)1 << k) - 1; n <= ((size_t)1 << k) + 1; n++)
-                run_at(r, oracle, n, k, 3);
+                run_at(r, oracle, n, k, 3), run_at(r, oracle, n, k, 4);
         for (size_t skew = 0; skew < 64; skew++)
-            run_at(r, oracle, 67, skew, (int)(skew % 4));
+            run_at(r, oracle, 67, skew, (int)(skew % KINDS));
         seen++;
     }
     cr_assert(seen || kern_isa_detect() == KERN_BASE);
@@ -131,7 +144,7 @@ Test(asm_math, blocks) {
         const struct kern_row *r = &rows[i];
         if (!is_assembly(r)) continue;
         cr_assert(r->block->registers <= (r->isa == KERN_AVX512 ? 32 : 16));
-        for (int k = 0; k < 400; k++)
-            run_block(r, kern_find(r->family, r->dtype, KERN_BASE), k % 4);
+        for (int k = 0; k < 600; k++)
+            run_block(r, kern_find(r->family, r->dtype, KERN_BASE), k % KINDS);
     }
 }

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: MIT
-// sigmoid and silu, f64: the recipes of kernels/math/activation.c for x >= -600 and NaN; below, the recipes themselves.
+// sigmoid, silu and gelu_tanh, f64: the recipes of kernels/math/activation.c for x >= -600 (gelu_tanh -19.9) and NaN;
+// below, the recipes themselves.
 //
 // Method     e^-x = s + s p (exp_core.inc), 1 + s = h + hl, g = hl + s p; y = 1 / (h + g), rho = 1 - y (h + g);
-//            sigmoid = y + y rho, silu = x y + x y rho with the error of x y
+//            sigmoid = y + y rho, silu = x y + x y rho with the error of x y; gelu_tanh = x sigmoid(v),
+//            v = x (A + B x^2) in head and tail, x at most 30
 // Error      sigmoid 0.537 ULP at -0x1.3a9bf37637d44p+2, silu 0.662 at -0x1.65b33db8c4777p+9 (out of line)
 // Specials   NaN gives NaN, +inf 1 and +inf; -inf and what is near it out of line
 // Registers  x argument and result   m n, then y   r reduced argument, then rho   q polynomial, then g   p e^r - 1 + t
-//            c argument, at most 600   s scale, then the product
+//            c argument, at most 600 (gelu_tanh 30)   s scale, then the product; before that m q p s of v
 
 #include "vm.inc"
 #include "exp_core_f64.inc"
     const FAR, 600
     const MINUS_FAR, -600
+    const GELU_FAR, 30
+    const GELU_MINUS_FAR, -19.9
+    const GELU_A, 0x1.9884533d43651p0
+    const GELU_A_TAIL, -0x1.cbc0d30ebfd15p-54
+    const GELU_B, 0x1.2444f2a4d8b4bp-4
+    const GELU_B_TAIL, -0x1.6c843a29d1c7p-61
+    const ZERO, 0
 
 // y = 1 / (1 + s + s p), then the rest of it: s = 1 - y (1 + s + s p). g and h are spent, p too.
 .macro SIGMOID y, rho, s, p, g, h
@@ -38,19 +47,62 @@
 .endm
     VM_FUNCTION sigmoid, f64, 1, m, r, q, p
 
-// x sigmoid(x), as w + (w rho + the error of w = x y)
-.macro silu_f64_test
-    inside nlt, x, MINUS_FAR
-.endm
-.macro silu_f64_body
-    vmin c, FAR, x
-    EXP_NEAR_NEG s, p, c, m, r, q
+// c sigmoid(v), as s = w + (w rho + the error of w = c y), from e^-v = s + s p; the sign is that of x
+.macro TIMES_SIGMOID
     SIGMOID m, r, s, p, q, r
     vmul s, c, m
     vfms c, c, m, s
     vfma r, r, s, c
     vadd s, s, r
     vsign s, s, x // zeros and what underflows
+.endm
+
+.macro silu_f64_test
+    inside nlt, x, MINUS_FAR
+.endm
+.macro silu_f64_body
+    vmin c, FAR, x
+    EXP_NEAR_NEG s, p, c, m, r, q
+    TIMES_SIGMOID
     vsel lt, x, FAR, x, x, s
 .endm
     VM_FUNCTION silu, f64, 1, m, r, q, p, c, s
+
+// q + s = c (A + B c^2)
+.macro GELU_ARGUMENT
+    vmul s, c, c
+    vfms p, c, c, s
+    vmul q, s, GELU_B
+    vfms m, s, GELU_B, q
+    vfma m, s, GELU_B_TAIL, m
+    vfma m, p, GELU_B, m
+    vadd m, m, GELU_A_TAIL
+    vadd s, q, GELU_A // A + q = s + p
+    vsub p, s, GELU_A
+    vsub q, q, p
+    vsub p, s, p
+    vsub p, GELU_A, p
+    vadd p, p, q
+    vadd p, p, m
+    vmul q, c, s
+    vfms s, c, s, q
+    vfma s, c, p, s
+.endm
+.macro gelu_tanh_f64_test
+    inside nlt, x, GELU_MINUS_FAR
+.endm
+.macro gelu_tanh_f64_body
+    vmin c, GELU_FAR, x
+    GELU_ARGUMENT
+    vsel gt, s, q, FAR, ZERO, s
+    vmin q, FAR, q
+    vfnma m, q, INV, MAGIC
+    vsub r, m, MAGIC
+    vfnms p, r, LN2, q
+    vfnms r, r, LN2_TAIL, s
+    vadd r, r, p
+    EXP_NEAR_AT s, p, m, r, q, EXP_Q
+    TIMES_SIGMOID
+    vsel lt, x, GELU_FAR, x, x, s
+.endm
+    VM_FUNCTION gelu_tanh, f64, 1, m, r, q, p, c, s

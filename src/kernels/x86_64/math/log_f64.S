@@ -45,7 +45,7 @@
 .macro log_sum_base inv, inv_tail
     vmul d, r, r
     vfma q, q, r, x
-    vfms u, r, Q2, x
+    vfms u, r, L2, x
     vfma x, d, q, x
     vfma q, r, u, x
     vmul d, r, inv
