@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls a kernel with every register known beforehand and keeps what it left (struct abi of test_asm_math.c).
+// Calls a kernel with every register known beforehand and keeps what it left (struct abi of abi.h).
 //   void abi_map(struct abi *)         a kern_map: entry, args out a b n
 //   void abi_block_zmm(struct abi *), abi_block_ymm(struct abi *)   a block kernel: all vector registers from vec
 // struct abi: 0 entry, 8 args[4], 40 mxcsr before and after, 48 flags, 56 gpr[13], 192 vec[32][64]

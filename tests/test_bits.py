@@ -12,10 +12,12 @@ import subprocess
 import sys
 
 FUNCTIONS = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
-             "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "sigmoid", "erf", "sqrt", "reciprocal", "round", "sign"]
+             "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "sigmoid", "erf", "erfc", "gelu_erf", "gelu_tanh", "silu", "softplus",
+             "lgamma", "tgamma", "sinc", "ndtri", "sqrt", "reciprocal", "round", "sign"]
 EXPRESSIONS = {f"{f}(x)": f"{f}((x-0.5)*s)" for f in FUNCTIONS}
 EXPRESSIONS.update({
-    "pow": "abs((x-0.5)*s)**(y*9-4)", "atan2": "atan2(x-0.5, y-0.5)", "hypot": "hypot(x*s, y)", "remainder": "(x-0.5)*s % y",
+    "pow": "abs((x-0.5)*s)**(y*9-4)", "atan2": "atan2(x-0.5, y-0.5)", "hypot": "hypot(x*s, y)", "logaddexp": "logaddexp(x*s, y)",
+    "logaddexp2": "logaddexp2(x*s, y)", "nextafter": "nextafter((x-0.5)*s, y)", "ldexp": "ldexp(x*s, cast(y*9-4, i32))", "remainder": "(x-0.5)*s % y",
     "floor_divide": "(x-0.5)*s // y", "chain": "sqrt(x*y+x)", "fma": "fma(x, y, x)", "sum": "sum(x*y)", "mean": "mean(x)",
     "var": "var(x*s)", "sum0": "sum(reshape(x, 3, -1), axis=0)", "sum1": "sum(reshape(x, -1, 3), axis=1)",
     "softmax": "exp(x-max(x))/sum(exp(x-max(x)))", "dot": "x@y", "matmul": "reshape(x[:3000], 50, 60) @ reshape(y[:3000], 60, 50)",

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // asin, acos, atan of f32, in single precision throughout.
 //
-// atan: t = |x| or -1/|x|, atan t = t + t z P(z), z = t^2 (minimax, 2^-28.5; tools/sollya/itrig.sollya, the last
-// coefficient moved so that atan 1 is the float next to pi/4), and the multiple of pi/2 added in two parts. asin, acos: up to 1/2 directly, t + t z R(z) (2^-27.6); beyond through
-// asin x = pi/2 - 2 asin s, s = sqrt((1 - x)/2). What quotient and root lost is restored. Special values as in itrig_f64.c. Largest errors seen, ULP
-// (samples, not all inputs): asin 0.642 at -0x1.1539bp-1, acos 0.623 at 0x1.3d6edp-1, atan 0.876 at 0x1.f509ap-1.
+// atan: t = |x| or -1/|x|, atan t = t + t z P(z), z = t^2 (minimax, 2^-28.5; tools/sollya/itrig.sollya, then moved
+// by a few units each, in a search over every float from 0.8 to 1.25, such that the rounded steps miss least and atan 1 is
+// the float next to pi/4), and the multiple of pi/2 added in two parts. asin, acos: up to 1/2 directly, t + t z R(z)
+// (2^-27.6); beyond through asin x = pi/2 - 2 asin s, s = sqrt((1 - x)/2). What quotient and root lost is restored.
+// Special values as in itrig_f64.c. Largest errors: docs/exhaustive.md (all inputs).
 #include "vec.h"
 
 #define PI_HI 0x1.921fb6p1f
@@ -27,13 +28,13 @@ RECIPE_FN vs atan_one(vs x) {
     vs n = lt_s(1.0f, a, -1.0f, a), d = lt_s(1.0f, a, a, 1.0f), t = n / d, z = t * t;
     vs hi = lt_s(1.0f, a, HALF_PI_HI, 0.0f), lo = lt_s(1.0f, a, HALF_PI_LO, 0.0f);
     lo = fma_s(fma_s(-t, d, n) * t, fma_s(z, 0.5f, -1.0f), lo);
-    vs p = fma_s(z, -0x1.d5a14ap-10f, 0x1.6551e2p-7f);
-    p = fma_s(z, p, -0x1.fe7d24p-6f);
-    p = fma_s(z, p, 0x1.da9c2ep-5f);
-    p = fma_s(z, p, -0x1.5825f2p-4f);
-    p = fma_s(z, p, 0x1.c0946cp-4f);
-    p = fma_s(z, p, -0x1.24211ap-3f);
-    p = fma_s(z, p, 0x1.9991ecp-3f);
+    vs p = fma_s(z, -0x1.d5a076p-10f, 0x1.6551acp-7f);
+    p = fma_s(z, p, -0x1.fe7d08p-6f);
+    p = fma_s(z, p, 0x1.da9c12p-5f);
+    p = fma_s(z, p, -0x1.5825e8p-4f);
+    p = fma_s(z, p, 0x1.c0947p-4f);
+    p = fma_s(z, p, -0x1.242116p-3f);
+    p = fma_s(z, p, 0x1.9991e6p-3f);
     p = fma_s(z, p, -0x1.55553ep-2f);
     vs h = fma_s(z, p, 1.0f), l = fma_s(z, p, 1.0f - h), y = t * h;
     return sign_s(sum3(hi, y, fma_s(t, l, fma_s(t, h, -y)) + lo), x);

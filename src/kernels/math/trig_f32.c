@@ -2,8 +2,8 @@
 // sin, cos, tan of f32, through f64 arithmetic.
 //
 // The method of trig_f64.c with r as one double: up to 2^45 the two parts of pi (106 bits) leave r with a
-// relative error near 2^-53, so five terms of the sine and seven of the tangent (minimax, 2^-35 and
-// 2^-29.5; tools/sollya/trig.sollya) give results that are rounded once and almost always correctly. Beyond
+// relative error near 2^-53, so five terms of the sine and eight of the tangent (minimax, 2^-35 and
+// 2^-33.4; tools/sollya/trig.sollya) give results that are rounded once and almost always correctly. Beyond
 // 2^45 huge_angle takes over.
 // Measured maximum error, ULP: sin 0.5004 at -0x1.6c1316p+5, cos 0.5004 at -0x1.45d7ccp+47, tan 0.522 at -0x1.b8d3c4p+100.
 // NaN and infinities give NaN, zeros keep their sign, subnormals are returned as they are (cos: 1).
@@ -51,12 +51,13 @@ VKERNEL1_WIDE(cos, cos_one)
 
 // tan(r), or -cot(r) where the low bit of q is set, |r| <= pi/4 and a little more
 RECIPE_FN vd tangent(vd r, vd q) {
-    vd z = r * r, p = fma_d(z, 0x1.1ed54975e8516p-8, 0x1.73c17abfbb377p-14);
-    p = fma_d(z, p, 0x1.631745ca40b6cp-7);
-    p = fma_d(z, p, 0x1.5caed8a1a45cbp-6);
-    p = fma_d(z, p, 0x1.badbf7e90a446p-5);
-    p = fma_d(z, p, 0x1.110d8d38f62dap-3);
-    p = fma_d(z, p, 0x1.5555605cb72f6p-2);
+    vd z = r * r, p = fma_d(z, 0x1.0b65f44045528p-9, -0x1.3725a26042908p-11);
+    p = fma_d(z, p, 0x1.471105c533353p-8);
+    p = fma_d(z, p, 0x1.1108a21b09fb9p-7);
+    p = fma_d(z, p, 0x1.683173e9e081fp-6);
+    p = fma_d(z, p, 0x1.b9ff1ecf36edbp-5);
+    p = fma_d(z, p, 0x1.11117887895a4p-3);
+    p = fma_d(z, p, 0x1.55555456556f8p-2);
     vd t = r * fma_d(z, p, 1.0);
     vd odd = from_u(bits_d(q) << 63 | 0x3ff0000000000000u); // -1 or 1
     return flip_d(lt_d(odd, 0.0, 1.0, t) / lt_d(odd, 0.0, t, 1.0), odd);

@@ -5,7 +5,8 @@
 // Method     e^-x = s + s p (exp_core.inc), 1 + s = h + hl, g = hl + s p; y = 1 / (h + g), rho = 1 - y (h + g);
 //            sigmoid = y + y rho, silu = x y + x y rho with the error of x y; gelu_tanh = x sigmoid(v),
 //            v = x (A + B x^2) in head and tail, x at most 12
-// Error      sigmoid 0.546 ULP at -0x1.c54e96p+2, silu 0.641 at -0x1.7063dep+6 (out of line)
+// Error      in ULP (all arguments): sigmoid 0.5878 at -0x1.d299b4p+3; silu 0.7646 at -0x1.6fc98p+6; gelu_tanh 0.7602
+//            at -0x1.43b27cp+3
 // Specials   NaN gives NaN, +inf 1 and +inf; -inf and what is near it out of line
 // Registers  x argument and result   m n, then y   r reduced argument, then rho   q polynomial, then g   p e^r - 1 + t
 //            c argument, at most 60 (gelu_tanh 12)   s scale, then the product; before that m q p s of v

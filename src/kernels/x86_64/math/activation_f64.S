@@ -5,7 +5,8 @@
 // Method     e^-x = s + s p (exp_core.inc), 1 + s = h + hl, g = hl + s p; y = 1 / (h + g), rho = 1 - y (h + g);
 //            sigmoid = y + y rho, silu = x y + x y rho with the error of x y; gelu_tanh = x sigmoid(v),
 //            v = x (A + B x^2) in head and tail, x at most 30
-// Error      sigmoid 0.537 ULP at -0x1.3a9bf37637d44p+2, silu 0.662 at -0x1.65b33db8c4777p+9 (out of line)
+// Error      in ULP: sigmoid 0.5804 at -0x1.e8c29843c75fdp+3; silu 0.7647 at -0x1.65cd97642830bp+9; gelu_tanh 0.7702
+//            at -0x1.52e4e15cf9583p+4
 // Specials   NaN gives NaN, +inf 1 and +inf; -inf and what is near it out of line
 // Registers  x argument and result   m n, then y   r reduced argument, then rho   q polynomial, then g   p e^r - 1 + t
 //            c argument, at most 600 (gelu_tanh 30)   s scale, then the product; before that m q p s of v

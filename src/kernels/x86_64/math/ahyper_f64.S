@@ -4,8 +4,8 @@
 // Method     asinh |x|: v = |x| + x^2 / (1 + sqrt(1 + x^2)), the quotient with its remainder; acosh x: v = t +
 //            sqrt(t (x + 1)), t = x - 1, the root with its remainder over 2 sqrt, which comes from the bits of the root;
 //            atanh |x|: v = 2 |x| / (1 - |x|) with its remainder, and half the logarithm
-// Error      in ULP: asinh 0.641 at 0x1.0093708615013p+0, acosh 0.538 at 0x1.01f6e3eff2ccbp+0, atanh 0.527 at
-//            0x1.7a51339b8b672p-7
+// Error      in ULP: asinh 0.6610 at 0x1.0160db70f779bp+4; acosh 0.5546 at 0x1.0007e41e7a785p+0; atanh 0.5144 at
+//            0x1.caa0482611e0cp-7
 // Specials   out of line: |x| >= 2^500 for the first two, x < 1 for acosh, |x| >= 1 for atanh, inf, NaN
 // Registers  x argument, then v and result   q correction of v   u d k w r of the logarithm (log_f64.inc), before
 //            that scratch: x^2, divisors, inverse, remainders

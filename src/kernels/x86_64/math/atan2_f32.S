@@ -2,7 +2,7 @@
 // atan2 of f32 in double precision: the recipe of kernels/math/atan2_f32.c.
 //
 // Method     t = min/max of the magnitudes, t + t z P(z), z = t^2, turned over and moved by pi/2 or pi by octant
-// Error      0.507 ULP
+// Error      in ULP: atan2 0.5065 at 0x1.fbdeeap-1, 0x1.dee4cap+0
 // Specials   none out of line: infinities are clamped to 2^500, a zero denominator to 2^-500, NaN passes through
 // Registers  x, y the operands (first and second)   v, w their magnitudes, then t and z   s side   n numerator
 //            p polynomial   h the multiple of pi/2

@@ -3,7 +3,8 @@
 //
 // Method     erf: x P(x^2) up to 3.93, where it rounds to 1; erfc(y) = e^(-y^2) u h(u - 1), u = 5/(y + 2.5), the
 //            exponential by its own polynomial; gelu_erf: |x| Phi(-|x|) from the same tail, subtracted from x > 0
-// Error      erf 0.521 ULP at -0x1.c5553ap-31, erfc 0.503 at 0x1.f205c4p+2, gelu_erf 0.503 at -0x1.d902p+0
+// Error      in ULP (all arguments): erf 0.5203 at 0x1.c5a264p-17; erfc 0.5033 at 0x1.fd3b0ap+2; gelu_erf 0.5033 at
+//            -0x1.6e96f8p+3
 // Specials   none out of line: arguments are clamped where the result does not change any more
 // Registers  x argument and result   v, t the same as doubles   a |x|   z w powers   b c (tail: u s) the two chains
 //            of a polynomial; b, c then the exponential's e^r - 1 and power of two

@@ -2,7 +2,7 @@
 // erf of f64: the recipe of kernels/math/erf_f64.c.
 //
 // Method     below 13/16 x C(x^2), beyond 1 - e^(-Q(x - 13/16)); both are computed, one is chosen
-// Error      0.705 ULP at 0x1.7925d330fa202p+2
+// Error      in ULP: erf 0.7048 at -0x1.7925c21da12cbp+2
 // Specials   none out of line: |x| is clamped to 6, where the result is 1
 // Registers  x argument and result   a |x|   z its square, then the argument of Q, then of the exponential   w z^2
 //            b c the two chains of a polynomial   NEAR the result below 13/16

@@ -4,7 +4,7 @@
 // Method     erfc(y) = e^(-y^2) u h(u - 1), u = 2K/(y + K); quotient, u h, y^2 and the exponential as sums of two, the
 //            power of two applied in two factors. gelu_erf: y = |x| / sqrt 2 folded into K; |x| Phi(-|x|) is the
 //            result for x < 0, and taken off x for x > 0 with what the product loses
-// Error      erfc 0.928 ULP at 0x1.a520fbf978312p+4, gelu_erf 0.955 at -0x1.6ea62380ce346p+0
+// Error      in ULP: erfc 0.9275 at 0x1.a520fbf978312p+4; gelu_erf 1.0000 at -0x1.2bd672291d039p-1020
 // Specials   none out of line: |x| is clamped to 28 (erfc) and 40 (gelu_erf); erfc(-inf) = 2, gelu_erf(-inf) = -0
 // Registers  x argument and result   a |x|   h, l denominator, then what the quotient lost, then the argument of the
 //            exponential   i, l the tail   b, e the exponential   u, t quotient and u - 1   w v powers   others terms

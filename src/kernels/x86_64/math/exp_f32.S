@@ -2,7 +2,7 @@
 // exp and exp2, f32: the recipes of kernels/math/exp_f32.c, |x| < 87 and 125; the rest goes to the recipes themselves.
 //
 // Method     as exp_f64.S, with shorter polynomials
-// Error      exp 0.5641 ULP at 0x1.1feb66p+4 (of all arguments), exp2 0.552 at -0x1.fc4fe8p-6
+// Error      in ULP (all arguments): exp 0.5572 at -0x1.9022fap+3; exp2 0.5559 at -0x1.fe5552p-6
 // Specials   out of line: NaN gives NaN, +inf and overflow +inf, -inf and underflow +0, subnormals rounded once
 // Registers  x argument, then s and result   m the shifted n   r reduced argument   q polynomial   p t, then e^r - 1 + t
 

@@ -3,7 +3,7 @@
 //
 // Method     n = 16k + i = nint(16 x / ln 2), r = x - n ln2/16 in two steps, |r| <= ln2/32,
 //            e^x = s + s (r + r^2 q(r) + t), s = 2^k 2^(i/16) from the table and n, t what the table lacks
-// Error      exp 0.544 ULP at -0x1.90c78470a534ap+2, exp2 0.544 at -0x1.0c6f075e0157p+1
+// Error      in ULP: exp 0.5377 at -0x1.078e41cb8be67p-4; exp2 0.5367 at -0x1.e369f628f34aap-6
 // Specials   out of line: NaN gives NaN, +inf and overflow +inf, -inf and underflow +0, subnormals rounded once
 // Registers  x argument, then s and result   m the shifted n   r reduced argument   q polynomial   p t, then e^r - 1 + t
 

@@ -3,7 +3,8 @@
 //
 // Method     atan: t = |x| or -1/|x|, t (1 + z P(z)), z = t^2, the bracket as two, what the quotient lost, pi/2;
 //            asin, acos: t + t z R(z) for |x| <= 1/2, beyond through s = sqrt((1 - |x|)/2) with what the root lost
-// Error      seen in samples: asin 0.642 ULP at -0x1.1539bp-1, acos 0.623 at 0x1.3d6edp-1, atan 0.876 at 0x1.f509ap-1
+// Error      in ULP (all arguments): atan 0.8341 at 0x1.01512p+0; asin 0.6928 at -0x1.0fccacp-1; acos 0.6651 at
+//            0x1.16ec96p-1
 // Specials   none out of line: |x| > 1 gives NaN for asin and acos, atan of infinities is +-pi/2
 // Registers  x argument and result   a |x|   t, l reduced argument and its rest   h, l the multiple of pi/2
 //            z t^2   p polynomial   others as they come
@@ -23,14 +24,14 @@
     const HALF_PI_HI, 0x1.921fb6p0
     const HALF_PI_LO, -0x1.777a5cp-25
     const A1, -0x1.55553ep-2
-    const A2, 0x1.9991ecp-3
-    const A3, -0x1.24211ap-3
-    const A4, 0x1.c0946cp-4
-    const A5, -0x1.5825f2p-4
-    const A6, 0x1.da9c2ep-5
-    const A7, -0x1.fe7d24p-6
-    const A8, 0x1.6551e2p-7
-    const A9, -0x1.d5a14ap-10
+    const A2, 0x1.9991e6p-3
+    const A3, -0x1.242116p-3
+    const A4, 0x1.c0947p-4
+    const A5, -0x1.5825e8p-4
+    const A6, 0x1.da9c12p-5
+    const A7, -0x1.fe7d08p-6
+    const A8, 0x1.6551acp-7
+    const A9, -0x1.d5a076p-10
     const R1, 0x1.5555c8p-3
     const R2, 0x1.330206p-4
     const R3, 0x1.747b72p-5

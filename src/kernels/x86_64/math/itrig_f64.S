@@ -4,8 +4,8 @@
 // Method     atan: t = |x| or -1/|x| (atan2: min/max of the magnitudes), t (1 + z P(z)), z = t^2, the bracket as two,
 //            what the quotient lost times the slope, and the multiple of pi/2 in two parts; asin, acos: t + t z R(z)
 //            for |x| <= 1/2, beyond through s = sqrt((1 - |x|)/2) with what the root lost
-// Error      asin 0.654 ULP at 0x1.0aa1a2fd8e696p-1, acos 0.644 at 0x1.1a5e941fa9cc9p-1, atan 0.830 at
-//            0x1.f4ee0347e3cf8p-1, atan2 0.791 at 0x1.6dacbe9479977p+0, 0x1.722bfc48ef476p+0
+// Error      in ULP: atan 0.8987 at 0x1.027e7db514ae6p+0; asin 0.6289 at 0x1.1056dd4844eb7p-1; acos 0.6070 at
+//            0x1.14ee770f0acb4p-1; atan2 0.8665 at 0x1.0000066a0e537p+0, 0x1.fff3374d72432p-1
 // Specials   |x| > 1 gives NaN for asin and acos, atan of infinities is +-pi/2; atan2 out of line unless the larger
 //            magnitude lies within 2^-500 and 2^500
 // Registers  x argument (atan2: x and y, y being free once its sign is known) and result   t reduced argument   z t^2

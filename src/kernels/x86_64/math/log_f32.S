@@ -4,7 +4,8 @@
 // Method     x = 2^k m, 0.703 <= m < 1.406; c near 1/m of a table of 16, with so few bits that r = m c - 1 is exact,
 //            |r| < 0.0343; log x = (k log 2 - log c) + r / ln b + r^2 q(r), the bracket in head and tail and its sum with the
 //            second term exact. log1p: the same for u = 1 + x, whose error joins times c 2^-k
-// Error      docs/exhaustive.md (all arguments)
+// Error      in ULP (all arguments): log 0.5469 at 0x1.081326p+0; log2 0.5249 at 0x1.0593eap+0; log10 0.5333 at
+//            0x1.080a7ep+0; log1p 0.5729 at 0x1.01932ep-5
 // Specials   out of line: zeros, negative and subnormal numbers, inf, NaN; log1p: x <= -1, x >= 2^100, inf, NaN
 // Registers  x argument, m   u index, tail   d bits of x, sum   k exponent, then tail   w k log 2 - log c
 //            r reduced argument, then its square   q series

@@ -4,8 +4,8 @@
 // Method     x = 2^k m, 0.698 <= m < 1.396; c near 1/m of a table of 16; m c = 1 + r + r' exactly, |r| < 0.0298;
 //            log x = (k log 2 - log c) + r - r^2/2 + r^3 q(r) + r', the bracket and its sum with r exact; in other bases r
 //            is multiplied by 1/ln b in two pieces. log1p: the same for u = 1 + x, whose error joins r' times c 2^-k
-// Error      in ULP: log 0.5169 at 0x1.05df86ba94056p+0, log2 0.5510 at 0x1.0565edb629074p+0, log10 0.5207 at
-//            0x1.067795f01f8p+0, log1p 0.5157 at 0x1.5ffa591b741dfp-6
+// Error      in ULP: log 0.5169 at 0x1.05df86ba94056p+0; log2 0.5510 at 0x1.0565edb629074p+0; log10 0.5207 at
+//            0x1.067795f01f8p+0; log1p 0.5157 at 0x1.5ffa591b741dfp-6
 // Specials   out of line: zeros, negative and subnormal numbers, inf, NaN; log1p: x <= -1, x >= 2^1000, inf, NaN
 // Registers  x argument, m, then r'   u index, scratch   d bits of x, c, sum   k exponent   w k log 2 - log c
 //            r reduced argument   q series

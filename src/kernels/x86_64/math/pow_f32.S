@@ -4,7 +4,7 @@
 // Method     x = 2^k m, r = m c - 1 exact, |r| < 0.0343; log x = k log 2 - log c + r + r^2 q(r) to 2^-36; z = y log x kept within
 //            +-200; e^z = 2^j 2^(i/16) e^t
 //            (the table holds the bits of 2^(i/16) less i 2^48, to which (16j + i) 2^48 is added); the one rounding to float also makes inf, subnormal numbers and 0
-// Error      0.5005 ULP at 0x1.8d4152p-7, 0x1.325204p+2
+// Error      in ULP: pow 0.5767 at 0x1.4d13ecp+6, -0x1.40f884p-8
 // Specials   out of line: x not positive or not finite, |y| not finite (C Annex F there)
 // Registers  x y operands   a m, series, y, z   d bits of x, r, head   i index, log x, the shifted integer   k exponent
 //            q k log 2 - log c, series

@@ -3,7 +3,7 @@
 //
 // Method     x = 2^k m, 0.703 <= m < 1.406; r = m c - 1 exact, |r| < 0.0343; log x = k log 2 - log c + r + r^2 (-1/2 + r/3 +
 //            r^2 q(r)) in head and tail, to 2^-65; times y; e^z = 2^j 2^(i/16) e^t as in exp.h with the tail of z
-// Error      0.536 ULP at 0x1.fd74db4c41d1ep-1, 0x1.31d91fea6c3e3p+15
+// Error      in ULP: pow 0.5517 at 0x1.f3542747d901p+8, -0x1.7701266b0bc45p+4
 // Specials   out of line: x not a positive normal number, |y| not finite, |y log2 x| beyond about 700 (C Annex F there)
 // Registers  x y operands   d bits of x, w, r^2, z   i index, tails, the shifted integer   k exponent, r/3, r^2 times the bracket
 //            r reduced argument, bracket, sum, head   q series, tails. Slots: the tail of w, and w + r in head and tail

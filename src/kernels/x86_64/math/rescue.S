@@ -32,6 +32,7 @@
     .type VM_RESCUE, @function
 VM_RESCUE:
     .cfi_startproc
+    endbr64
     push %rbp
     .cfi_def_cfa_offset 16
     .cfi_offset %rbp, -16

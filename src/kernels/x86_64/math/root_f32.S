@@ -4,7 +4,7 @@
 // Method     cbrt: y ~ a^(-1/3) from a third of the bits of a, 3.3 %, and by a polynomial in e = 1 - a y^3, 2^-13; c = a y^2, and
 //            its residual c^3 - a, exact in two pieces, corrects it to second order in e' = 1 - c y.
 //            hypot: a^2 + b^2 in head and tail, its root h corrected by the remainder over 2 h (three bits, from h's)
-// Error      cbrt 0.500 ULP of sampled arguments (docs/exhaustive.md: all of them is open); hypot 0.5258 ULP at -0x1.e92f9p-2, 0x1.d3636p-6
+// Error      in ULP: cbrt 0.5004 at 0x1.cccdaap-124; hypot 0.5267 at 0x1.000008p+0, -0x1.366da6p-9
 // Specials   out of line: cbrt of zeros, |x| < 2^-90, inf, NaN; hypot unless 2^-50 <= larger operand < 2^60
 // Registers  cbrt: a argument   y inverse root, then residual   e error, factor   p polynomial, y^2   c root   s c^2
 //            hypot: p larger, q smaller operand, then tails   x y squares   s sum

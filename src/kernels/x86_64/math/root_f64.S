@@ -4,7 +4,8 @@
 // Method     cbrt: y ~ a^(-1/3) from the bits of a, 3.3 %, and by a polynomial in e = 1 - a y^3, 2^-22; c = a y^2, and its
 //            residual c^3 - a, exact in two pieces, corrects it to second order in e' = 1 - c y.
 //            hypot: a^2 + b^2 in head and tail, its root h corrected by the remainder over 2 h (three bits, from h's)
-// Error      in ULP: cbrt 0.5004 at 0x1.d8560d46183aap-7, hypot 0.5264 at 0x1.f173b6fd2fdcbp-1, -0x1.1ab1439dd01d9p-3
+// Error      in ULP: cbrt 0.5007 at -0x1.ccac1cbad1e94p-4; hypot 0.5267 at 0x1.ffff889a3b55bp-1,
+//            -0x1.aa6c8bf3fe512p-9
 // Specials   out of line: cbrt of zeros, |x| < 2^-960, inf, NaN; hypot unless 2^-400 <= larger operand < 2^500
 // Registers  cbrt: a argument   y inverse root, then residual   e error, factor   p polynomial, y^2   c root   s c^2
 //            hypot: p larger, q smaller operand, then tails   x y squares   s sum

@@ -3,7 +3,7 @@
 //
 // Method     max(x, 0) + log(1 + e^-|x|): e^-|x| = s + s p (exp_core.inc) as head and tail, its log1p in head and tail
 //            (log_f32.inc), the sum with its error; below -16 e - e^2/2 with the tail of e
-// Error      0.642332 ULP at -0x1.ef7b5ap+3 (all arguments)
+// Error      in ULP (all arguments): softplus 0.6423 at -0x1.ef7b5ap+3
 // Specials   NaN gives NaN, +inf +inf; -inf and what is near it out of line
 // Registers  those of log_f32.inc: x e^-|x|   q its tail   u d k w r of the logarithm, d + u its value; before that
 //            u m of exp_core.inc, d s, r r, k q; slots: the argument, and what is right below -16

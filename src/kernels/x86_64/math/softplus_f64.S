@@ -3,7 +3,7 @@
 //
 // Method     max(x, 0) + log(1 + e^-|x|): e^-|x| = s + s p (exp_core.inc) as head and tail, its log1p in head and tail
 //            (log_f64.inc), the sum with its error; below -36 e - e^2/2 with the tail of e
-// Error      0.6348 ULP at -0x1.1bf85bbcce415p+5
+// Error      in ULP: softplus 0.6348 at -0x1.1bf85bbcce415p+5
 // Specials   NaN gives NaN, +inf +inf; -inf and what is near it out of line
 // Registers  those of log_f64.inc: x e^-|x|   q its tail   u d k w r of the logarithm, d + u its value; before that
 //            u m of exp_core.inc, d s, r r, k q; slots: the argument, and what is right below -36

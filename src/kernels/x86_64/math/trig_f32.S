@@ -3,7 +3,8 @@
 //
 // Method     r = x - n pi (cos: n - 1/2; tan: n pi/2), pi in two parts; r (1 + z P(z)), z = r^2; odd n of the tangent:
 //            minus the reciprocal
-// Error      sin 0.5004 ULP at -0x1.6c1316p+5, cos 0.5004 at -0x1.45d7ccp+47, tan 0.522 at -0x1.b8d3c4p+100
+// Error      in ULP (all arguments): sin 0.5004 at -0x1.8c1656p+20; cos 0.5005 at -0x1.a7bcf6p+44; tan 0.5021 at
+//            -0x1.e38316p+44
 // Specials   zeros keep their sign, subnormals come back (cos: 1); NaN, infinities, |x| > 2^45 out of line
 // Registers  x argument and result   v the same as doubles   q sign   k multiple of pi   z r^2   p polynomial
 
@@ -24,13 +25,14 @@
     const S3, -0x1.a017d98f225e8p-13
     const S4, 0x1.71707de25d8a5p-19
     const S5, -0x1.9a6853929bcbp-26
-    const T1, 0x1.5555605cb72f6p-2
-    const T2, 0x1.110d8d38f62dap-3
-    const T3, 0x1.badbf7e90a446p-5
-    const T4, 0x1.5caed8a1a45cbp-6
-    const T5, 0x1.631745ca40b6cp-7
-    const T6, 0x1.73c17abfbb377p-14
-    const T7, 0x1.1ed54975e8516p-8
+    const T1, 0x1.55555456556f8p-2
+    const T2, 0x1.11117887895a4p-3
+    const T3, 0x1.b9ff1ecf36edbp-5
+    const T4, 0x1.683173e9e081fp-6
+    const T5, 0x1.1108a21b09fb9p-7
+    const T6, 0x1.471105c533353p-8
+    const T7, -0x1.3725a26042908p-11
+    const T8, 0x1.0b65f44045528p-9
 
 .macro trig_near
     vabs k, x
@@ -84,7 +86,8 @@
     vfnma v, k, PI1, v
     vfnma v, k, PI2, v
     vmul z, v, v
-    vfma p, z, T7, T6
+    vfma p, z, T8, T7
+    vfma p, p, z, T6
     vfma p, p, z, T5
     vfma p, p, z, T4
     vfma p, p, z, T3

@@ -4,8 +4,8 @@
 // Method     r = x - n pi (cos: n - 1/2; tan: n pi/2), pi in three parts, r = h + lo; sin r = h (1 + z u), z = h^2,
 //            the leading terms of 1 + z u with what their roundings lose; tan r = T / (1 - T^2/4), T = 2 tan(r/2)
 //            as a sum of two, or the reciprocal, by one division and its remainder
-// Error      sin 0.515 ULP at 0x1.92017d7c77942p+0, cos 0.517 at 0x1.9adaa1438c051p-21, tan 0.514 at
-//            0x1.d774cd9dd298cp+5
+// Error      in ULP: sin 0.5144 at 0x1.92017d7c77942p+0; cos 0.5164 at 0x1.11f0a12902fffp-13; tan 0.5207 at
+//            -0x1.7ce81b999034bp+8
 // Specials   zeros keep their sign, subnormals come back (cos: 1); NaN, infinities, |x| > 2^20 out of line
 // Registers  x argument, then lo, then result   TURN, q sign of the result   z, k multiple of pi   h r's head   z h^2
 //            w z^2   e what z lacks   the others terms of the polynomial
