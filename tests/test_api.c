@@ -148,6 +148,29 @@ Test(views, strided_outputs) {
     }
 }
 
+// Plans are found by the outputs' strides too: graphs of their own, so that no graph remembers the plan itself.
+Test(views, one_expression_into_outputs_of_all_strides) {
+    static const int64_t steps[] = {8, 16, -8, 24, 8, -16};
+    for (int t = 0; t < 2; t++)
+        for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+            weft_graph *g = weft_graph_new(tiers[t]);
+            double x[6] = {0, 1, 2, 3, 4, 5}, out[18];
+            weft_array a = vec(x, 6);
+            const int64_t step = steps[s] / 8, first = step < 0 ? -5 * step : 0;
+            weft_array o = weft_strided(WEFT_F64, out + first, 1, DIMS(6), DIMS(steps[s]));
+            for (int i = 0; i < 18; i++)
+                out[i] = -1;
+            must(g, weft_eval(weft_mul(weft_int(g, 3), weft_from(g, &a)), &o, NULL));
+            for (int i = 0; i < 6; i++) {
+                cr_expect_eq(out[first + i * step], 3 * i, "step %d", (int)step);
+                out[first + i * step] = -1;
+            }
+            for (int i = 0; i < 18; i++)
+                cr_expect_eq(out[i], -1, "step %d writes at %d", (int)step, i);
+            weft_graph_free(g);
+        }
+}
+
 Test(views, outputs_that_overlap) {
     EACH_TIER(g) {
         double x[8] = {0}, out[8];
