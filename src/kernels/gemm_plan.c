@@ -92,21 +92,21 @@ static void start(struct gemm_plan *p, const struct kern_gemm *g) {
         return;
     }
     orient(p);
-    // A B that fits well into L2 is read where it is; so is an operand that is used a few times
+    // A B that takes up to half of L2 is read where it is; so is an operand that is used a few times
     // only.
     const struct gemm_ops *ops = p->ops;
-    const int64_t limit = l2_bytes() / 8 / ops->size;
+    const int64_t limit = l2_bytes() / 2 / ops->size;
     const bool b_small = p->n <= limit && p->k <= limit && p->n * p->k <= limit;
     p->pack_b = !(ops->direct && p->b_cs == ops->size && (b_small || p->m <= 4 * ops->mr));
     p->pack_a = !(b_small || p->n <= 4 * ops->lanes * ops->nv);
 }
 
-// A column group's share of B takes about half of L2 in whole panels; groups are even in size, and
-// at least one a thread when there are columns for that.
+// A column group's share of B takes about three eighths of L2 in whole panels, which leaves room for the
+// next one's source; groups are even in size, and at least one a thread when there are columns for that.
 static void cut_columns(struct gemm_plan *p, int threads) {
     const int64_t panel = (int64_t)p->ops->lanes * p->ops->nv, size = p->ops->size;
     const int64_t kc = MIN_OF(p->k, KERN_GEMM_KC);
-    const int64_t fit = MAX_OF(l2_bytes() / 2 / (kc * size * panel), 1) * panel;
+    const int64_t fit = MAX_OF(l2_bytes() * 3 / 8 / (kc * size * panel), 1) * panel;
     int64_t count = parts(p->n, fit);
     if (threads > 1) count = MIN_OF(up(count, threads), parts(p->n, panel));
     p->group_cols = up(parts(p->n, count), panel);

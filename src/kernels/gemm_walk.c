@@ -18,12 +18,20 @@ struct phase {
     bool last; // of its k blocks
 };
 
+// Rows of memory that will be packed next. The tiles of what is computed now ask for them: packing waits
+// for memory, tiles do not.
+struct ahead {
+    const unsigned char *row;
+    int64_t pitch, rows;
+};
+
 // An item of work and its operands. b: packed group or NULL when B is read in place.
 struct item {
     int64_t group, row, rows; // row: from the start of the row chunk
     int64_t body;
     const unsigned char *a;   // packed row chunk or NULL
     const unsigned char *b;
+    struct ahead *ahead; // two, one after the other
 };
 
 static int64_t phases(const struct gemm_plan *p) {
@@ -104,6 +112,49 @@ static void pack_group(const struct gemm_plan *p, const struct phase *f, unsigne
         pack_band(p, f, &at);
 }
 
+// ---- asking for what is packed next
+static struct ahead look(const struct gemm_plan *p, const struct gemm_pack *q) {
+    struct ahead h = {.row = q->src};
+    if (q->s_j == p->ops->size)
+        h.pitch = q->s_k, h.rows = q->k;
+    else if (q->s_k == p->ops->size)
+        h.pitch = q->s_j, h.rows = q->cols;
+    return h;
+}
+
+static struct ahead look_a(const struct gemm_plan *p, const struct phase *f, int64_t row) {
+    const struct gemm_pack q = {
+        .src = p->a + (f->row + row) * p->a_rs + f->k0 * p->a_cs,
+        .s_k = p->a_cs,
+        .s_j = p->a_rs,
+        .k = f->kc,
+        .cols = MIN_OF(f->rows - row, GEMM_PACK_SLIVERS * p->ops->mr),
+    };
+    return look(p, &q);
+}
+
+static struct ahead look_b(const struct gemm_plan *p, const struct phase *f, int64_t group) {
+    const int64_t first = group * p->group_cols;
+    const struct gemm_pack q = {
+        .src = p->b + (f->col + first) * p->b_cs + f->k0 * p->b_rs,
+        .s_k = p->b_rs,
+        .s_j = p->b_cs,
+        .k = f->kc,
+        .cols = MIN_OF(f->cols - first, p->group_cols),
+    };
+    return look(p, &q);
+}
+
+// The next rows of them for the tile to ask for, as many as it has rows.
+static void ask(const struct gemm_plan *p, struct gemm_tile *t, struct ahead *h, int64_t rows) {
+    if (h->rows <= 0) h++;
+    if (h->rows <= 0) return;
+    t->next = h->row;
+    t->next_skip = h->pitch - t->k * p->ops->lanes * p->ops->size / 8;
+    h->row += rows * h->pitch;
+    h->rows -= rows;
+}
+
 // ---- tiles
 // -------------------------------------------------------------------------------------------- A
 // tile into a C whose rows are not contiguous, through a small buffer.
@@ -147,6 +198,8 @@ static void sweep(const struct gemm_plan *p, const struct phase *f, const struct
         t->c = c + j * p->c_cs;
         t->cols = (int32_t)here;
         t->next = j + width < cols ? t->b : t->a + rows * f->kc * size; // the sliver that follows
+        t->next_skip = 0;
+        if (j + width < cols) ask(p, t, it->ahead, rows);
         if (p->unit_c)
             fn(t);
         else
@@ -225,6 +278,7 @@ static bool first_group(const struct gemm_plan *p, const struct phase *f, struct
     const int64_t step = GEMM_PACK_SLIVERS * p->ops->mr;
     for (; it.row < f->rows; it.row += step) {
         it.rows = MIN_OF(step, f->rows - it.row);
+        it.ahead[0] = look_a(p, f, MIN_OF(it.row + step, f->rows));
         pack_slivers(p, f, a, it.row);
         if (!compute(p, f, &it)) return false;
     }
@@ -235,10 +289,14 @@ void kern_gemm_walk(const struct gemm_plan *p, unsigned char *scratch) {
     unsigned char *a = scratch, *b = scratch + p->a_bytes;
     const int64_t count = phases(p);
     for (int64_t i = 0; i < count; i++) {
-        const struct phase f = phase_at(p, i);
-        struct item it = {.rows = f.rows, .body = p->body, .a = p->pack_a ? a : NULL, .b = p->pack_b ? b : NULL};
+        const struct phase f = phase_at(p, i), next = phase_at(p, MIN_OF(i + 1, count - 1));
+        struct ahead ahead[2] = {{0}};
+        struct item it = {.rows = f.rows, .body = p->body, .ahead = ahead};
+        it.a = p->pack_a ? a : NULL, it.b = p->pack_b ? b : NULL;
         for (; it.group * p->group_cols < f.cols; it.group++) {
             if (p->pack_b) pack_group(p, &f, b, it.group);
+            const bool more = (it.group + 1) * p->group_cols < f.cols;
+            if (p->pack_b) ahead[1] = more ? look_b(p, &f, it.group + 1) : look_b(p, &next, 0);
             const bool first = p->pack_a && it.group == 0;
             if (!(first ? first_group(p, &f, it, a) : compute(p, &f, &it))) return;
         }
@@ -310,6 +368,8 @@ static void work_group(struct team *t, const struct phase *f, struct held *h, st
         if (any && p->pack_b && h->group != it->group) {
             pack_group(p, f, h->b, it->group);
             h->group = it->group;
+            const int64_t next = it->group + 1;
+            it->ahead[1] = look_b(p, f, next * p->group_cols < f->cols ? next : 0);
         }
         if (is_stopped(t) || (any && !compute(p, f, it))) {
             atomic_store_explicit(&t->stopped, true, memory_order_relaxed);
@@ -337,7 +397,9 @@ static void body(void *arg, int64_t id) {
         h.phase = i;
         h.group = -1;
         for (int64_t s = 0; s < p->groups && !is_stopped(t); s++) {
-            struct item it = {.body = id, .a = p->pack_a ? a : NULL, .b = p->pack_b ? h.b : NULL};
+            struct ahead ahead[2] = {{0}};
+            struct item it = {.body = id, .ahead = ahead};
+            it.a = p->pack_a ? a : NULL, it.b = p->pack_b ? h.b : NULL;
             it.group = (s + id * p->groups / t->threads) % p->groups;
             work_group(t, &f, &h, &it);
         }

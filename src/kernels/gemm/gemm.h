@@ -21,7 +21,8 @@ struct gemm_tile {
     int64_t c_rs;              // 56
     int32_t cols;              // 64: within the last vector of the kernel's width
     int32_t add;               // 68
-    const unsigned char *next; // 72: address to prefetch for the tile that follows, or NULL
+    const unsigned char *next; // 72: asked for meanwhile: k / 8 vectors for each row of the tile,
+    int64_t next_skip;         // 80: with so many bytes left out in between
 };
 typedef void gemm_tile_fn(const struct gemm_tile *t);
 
