@@ -29,11 +29,11 @@
 .macro atan2_f32_test
 .endm
 .macro atan2_f32_body
-    vwiden u, x
+    vwiden v, x
+    vabs v, v
     vwiden w, y
     vmov s, ONE
     vsign s, s, w
-    vabs v, u
     vabs w, w
     vmask steep, lt, w, v
     vpick n, steep, w, v
@@ -42,10 +42,6 @@
     vmin w, FAR, w
     vmax w, NEAR, w
     vdiv v, n, w
-    vsel lt, h, s, ZERO, PI, ZERO
-    vpick h, steep, HALF_PI, h
-    vneg n, s
-    vpick s, steep, n, s
     vmul w, v, v
     vfma p, w, A10, A9
     vfma p, p, w, A8
@@ -58,10 +54,15 @@
     vfma p, p, w, A1
     vmul w, v, w
     vfma p, w, p, v
+    vsel lt, n, s, ZERO, PI, ZERO
+    vpick n, steep, HALF_PI, n
+    vneg w, s
+    vpick s, steep, w, s
     vflip p, p, s
-    vadd p, h, p
-    vsign p, p, u
+    vadd p, n, p
+    vwiden v, x // once more, for its sign: a group less keeps two vectors in flight with AVX2
+    vsign p, p, v
     vnarrow x, p
 .endm
     VM_MASKS steep
-    VM_FUNCTION_WIDE atan2, 2, u, v, w, s, n, h, p
+    VM_FUNCTION_WIDE atan2, 2, v, w, s, n, p
