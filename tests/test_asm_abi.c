@@ -45,7 +45,7 @@ Test(asm_abi, lookup) {
     size_t n;
     const struct kern_byte_row *rows = kern_byte_rows(&n);
     for (size_t i = 0; i < n; i++)
-        for (size_t blocks = 1; blocks <= 9 && rows[i].isa <= kern_isa_detect(); blocks++)
+        for (size_t blocks = 1; blocks <= 9 && kern_byte_runs(&rows[i], kern_isa_detect()); blocks++)
             call(rows[i].symbol, (void (*)(void))rows[i].fn, (uintptr_t)out, (uintptr_t)index, blocks,
                  (uintptr_t)steps);
 }

@@ -263,7 +263,11 @@ void kern_lookup(enum kern_isa isa, uint8_t *out, const uint8_t *index, size_t n
                  size_t entries);
 // The kernels behind it: whole blocks of 64 bytes, see x86_64/lookup.inc.
 typedef void kern_lookup_blocks(uint8_t *out, const uint8_t *index, size_t blocks, const uint8_t *steps);
-struct kern_byte_row { enum kern_isa isa; const char *symbol; kern_lookup_blocks *fn; };
+// vbmi: needs that extension beside its level, and takes the table as it is
+struct kern_byte_row { enum kern_isa isa; const char *symbol; kern_lookup_blocks *fn; bool vbmi; };
 const struct kern_byte_row *kern_byte_rows(size_t *n); // all of kernels.def, best first
+bool kern_byte_runs(const struct kern_byte_row *r, enum kern_isa isa); // whether r may be used at isa, here
+void kern_lookup_by(const struct kern_byte_row *r, uint8_t *out, const uint8_t *index, size_t n, const uint8_t *table,
+                    size_t entries);
 
 #endif

@@ -178,15 +178,26 @@ static int64_t place_of(const struct walk_operand *o, int64_t v) {
     return v >= 0 && v < n ? v : -1;
 }
 
+// What each of the 256 values of an index gives; 0 where `raise` refuses it.
+static void fill_table(uint8_t table[256], const struct line *l, const struct walk_operand *o, bool is_signed) {
+    const int64_t n = MIN_OF(o->pick_extent, 256);
+    if (!is_signed && o->pick_step == 1 && o->gmode != WEFT_INDEX_WRAP && n > 0) { // as it lies there
+        memcpy(table, l->array, (size_t)n);
+        memset(table + n, o->gmode == WEFT_INDEX_CLIP ? table[n - 1] : 0, (size_t)(256 - n));
+        return;
+    }
+    for (int b = 0; b < 256; b++) {
+        const int64_t at = place_of(o, is_signed ? (int8_t)b : b);
+        table[b] = at < 0 ? 0 : *(const uint8_t *)((uintptr_t)l->array + (uintptr_t)(at * o->pick_step));
+    }
+}
+
 // A line of byte indices into one array of bytes: an index has 256 values, so what each of them gives is a table,
 // whatever the extent, the mode and the strides are, and the line goes through it by shuffles.
 static int64_t gather_bytes(const struct line *l, const struct walk_operand *o, bool is_signed, struct bytes to) {
     const uint8_t *index = (const uint8_t *)l->index;
     uint8_t table[256];
-    for (int b = 0; b < 256; b++) {
-        const int64_t at = place_of(o, is_signed ? (int8_t)b : b);
-        table[b] = at < 0 ? 0 : *(const uint8_t *)((uintptr_t)l->array + (uintptr_t)(at * o->pick_step));
-    }
+    fill_table(table, l, o, is_signed);
     kern_lookup(l->isa, to.to, index, to.n, table, 256);
     const int64_t reach = is_signed ? 2 * o->pick_extent : o->pick_extent;
     if (o->gmode != WEFT_INDEX_RAISE || reach >= 256) return 0;
