@@ -27,6 +27,16 @@ static int only_log(weft_graph *g, weft_expr *const *in, weft_expr **r) {
     r[0] = weft_log(in[0]);
     return 1;
 }
+static int only_sqrt(weft_graph *g, weft_expr *const *in, weft_expr **r) {
+    (void)g;
+    r[0] = weft_sqrt(in[0]);
+    return 1;
+}
+static int divide(weft_graph *g, weft_expr *const *in, weft_expr **r) {
+    (void)g;
+    r[0] = weft_true_divide(in[0], in[1]);
+    return 1;
+}
 static int only_sin(weft_graph *g, weft_expr *const *in, weft_expr **r) {
     (void)g;
     r[0] = weft_sin(in[0]);
@@ -127,6 +137,10 @@ static const struct chain chains[] = {
      "exp, log, sin alone",
      {only_exp, only_log, only_sin},
      {1 << 14, 1 << 18}},
+    {"exp(x)", only_exp, 0, true, COPY, "np.exp(x,out=out)", NULL, NULL, NULL, {NULL}, {1 << 22}},
+    {"log(x)", only_log, 0, true, COPY, "np.log(x,out=out)", NULL, NULL, NULL, {NULL}, {1 << 22}},
+    {"sqrt(x)", only_sqrt, 0, true, SQRT, "np.sqrt(x,out=out)", NULL, NULL, NULL, {NULL}, {1 << 10, 1 << 14}},
+    {"x/y", divide, 0, true, LOAD2, "np.divide(x,y,out=out)", NULL, NULL, NULL, {NULL}, {1 << 14}},
     {"x+y",
      add,
      0,
