@@ -8,7 +8,7 @@
 #include "abi.h"
 #include "guard.h"
 
-enum { LONGEST = 4097 };
+enum { LONGEST = 4097, FLUSH = 1000 }; // skew FLUSH: at the first byte of the memory
 static struct guard room[3];
 static uint64_t state = 7;
 
@@ -43,7 +43,7 @@ static void run_at(const struct kern_row *r, const struct kern_row *oracle, size
     // at the end of its memory or at the start of it, so that either neighbour cannot be touched
     unsigned char *p[3];
     for (int i = 0; i < 3; i++)
-        p[i] = skew & 1 ? room[i].base + skew : (unsigned char *)guard_end(&room[i], bytes + skew);
+        p[i] = skew == FLUSH ? room[i].base : skew & 1 ? room[i].base + skew : (unsigned char *)guard_end(&room[i], bytes + skew);
     for (int place = 0; place < 2; place++) { // apart, then onto the first operand
         unsigned char *out = place ? p[0] : p[2];
         if (bytes) memcpy(p[0], a, bytes), memcpy(p[1], b, bytes);
@@ -69,7 +69,7 @@ static void all_rows(weft_dtype t) {
         if (r->dtype != t || r->isa > kern_isa_detect()) continue;
         cr_assert(!oracle->block);
         for (size_t n = 0; n <= 300; n++)
-            run_at(r, oracle, n, n * 7 % 13, (int)(n % KINDS));
+            run_at(r, oracle, n, n * 7 % 13, (int)(n % KINDS)), run_at(r, oracle, n, FLUSH, 3);
         for (size_t k = 9; k <= 12; k++)
             for (size_t n = ((size_t)1 << k) - 1; n <= ((size_t)1 << k) + 1; n++)
                 run_at(r, oracle, n, k, 3), run_at(r, oracle, n, k, 4);
