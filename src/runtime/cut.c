@@ -155,11 +155,12 @@ static void cut_outer(struct rt_walk *w, int64_t want) {
     const int64_t kept = w->units * w->col_chunks;
     if (kept * 4 > want || w->rows < 2 * KERN_RED_ROWS)
         return; // about four chunks a thread already
+    // Pieces of rows as wide as states may be: short runs of memory in every row are read slowly.
     const struct rt_walk before = *w;
-    w->col_step = MIN_OF(MIN_OF(w->col_step, STATE_COLS), w->tile_cols);
+    w->col_step = MIN_OF(MIN_OF(w->cols, STATE_COLS), w->tile_cols);
     w->tile_cols = w->col_step;
     w->col_chunks = ceil_div(w->cols, w->col_step);
-    cut_run(w, w->rows, KERN_RED_ROWS, want);
+    cut_run(w, w->rows, KERN_RED_ROWS, MAX_OF(want / 4, 2)); // states are joined by one thread
     if (w->pieces == 1) *w = before;
 }
 
