@@ -136,6 +136,62 @@ Test(redrun, any_alignment) {
     }
 }
 
+// ---- columns
+// The steps of the outer tree, leaf by leaf.
+static void outer_oracle(const struct kern_red_row *w, const unsigned char *x, int64_t rs, int64_t rows,
+                         int64_t n) {
+    const uint64_t leaves = (uint64_t)(rows + KERN_RED_ROWS - 1) / KERN_RED_ROWS;
+    for (uint64_t i = 0; i < leaves; i++) {
+        const int64_t first = (int64_t)i * KERN_RED_ROWS;
+        kern_red_identity(w->red, w->dtype, got_lanes, n);
+        for (int64_t e = first; e < MIN_OF(first + KERN_RED_ROWS, rows); e++)
+            kern_red_row(w->red, w->dtype, got_lanes, x + e * rs, n, e);
+        kern_red_push(w->red, w->dtype, stack, got_lanes, n, i);
+    }
+    kern_red_flush(w->red, w->dtype, stack, want_lanes, n, leaves);
+}
+
+static void check_outer(const struct kern_red_row *w, const unsigned char *x, int64_t rs, int64_t rows,
+                        int64_t n) {
+    const size_t size = dtype_size(w->dtype);
+    outer_oracle(w, x, rs, rows, n);
+    memset(stack, 0xa5, sizeof stack);
+    memset(got_lanes, 0xa5, sizeof got_lanes);
+    w->outer(w, got_lanes, x, rs, rows, n, stack);
+    for (int64_t i = 0; i < n; i++)
+        cr_assert(same_element(w->dtype, got_lanes + (size_t)i * size, want_lanes + (size_t)i * size),
+                  "%s of %s: %lld rows %lld apart, column %lld of %lld", w->symbol, dtype_name(w->dtype),
+                  (long long)rows, (long long)rs, (long long)i, (long long)n);
+    w->outer(w, stack, x, rs, rows, n, stack); // the total may be the stack
+    for (int64_t i = 0; i < n; i++)
+        cr_assert(same_element(w->dtype, stack + (size_t)i * size, want_lanes + (size_t)i * size));
+}
+
+Test(redrun, columns_are_the_outer_tree) {
+    enum { COLS = 100 };
+    static const int64_t widths[] = {1, 2, 7, 8, 15, 16, 17, 33, 64, COLS}, tall[] = {63, 64, 65, 100, 255, 257};
+    struct guard g = guard_new((size_t)257 * (COLS + 3) * 8);
+    uint64_t seed = 9;
+    for (int r = 0; r < KERN_ARGMIN; r++)
+        for (int t = 0; t < WEFT_DTYPE__N; t++) {
+            if (!kern_red_runs((enum kern_red)r, (weft_dtype)t, (weft_dtype)t)) continue;
+            const struct kern_red_row *w =
+                kern_red_find((enum kern_red)r, (weft_dtype)t, (weft_dtype)t, kern_isa_detect());
+            const int64_t size = (int64_t)dtype_size(w->dtype);
+            for (int64_t k = 0; k <= 40 + (int64_t)COUNT_OF(tall); k++) {
+                const int64_t rows = k <= 40 ? k : tall[k - 41], n = widths[(k + r) % 10];
+                const int64_t rs = (n + k % 3) * size + k % 2; // odd: misaligned
+                const size_t bytes = rows ? (size_t)((rows - 1) * rs + n * size) : 0;
+                unsigned char *x = k % 2 ? g.base : guard_end(&g, bytes);
+                for (int64_t i = 0; i < rows * n; i++)
+                    random_element(w->dtype, (int)(k % 3), &seed, x + i / n * rs + i % n * size);
+                check_outer(w, x, rs, rows, n);
+                if (rows) check_outer(w, x + (rows - 1) * rs, -rs, rows, n);
+            }
+        }
+    guard_free(&g);
+}
+
 // value `v` at one place among ordinary ones: NaN, zeros of both signs, infinities, and all the
 // same
 static void put(weft_dtype t, double v, unsigned char *at) {

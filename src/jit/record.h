@@ -8,7 +8,7 @@
 // Numbers are in the byte order of the machine (which the key names). The order of the parts:
 //   struct record_head, key bytes, struct record_need x nneed, zeros to a multiple of 64, code.
 enum {
-    RECORD_VERSION = 1,
+    RECORD_VERSION = 2,
     RECORD_ALIGN = 64,
     RECORD_KEY_MAX = 1 << 20,
     RECORD_CODE_MAX = 16 << 20,

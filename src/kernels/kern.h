@@ -199,8 +199,15 @@ enum kern_red_how {
     KERN_RED_BEST, // the same for the extreme that an arg-reduction looks for
     KERN_RED_STEPS // no kernel: begin, leaf, carry
 };
+// The outer tree of n columns over rows >= 0 rows, rs bytes apart, any alignment and sign: kern_red_state bytes
+// of n columns at total, which may be the first of stack, room for 64. Not for arg-reductions; elements are of
+// the row's dtype.
+typedef void kern_red_outer_fn(const struct kern_red_row *row, void *total, const void *x, int64_t rs,
+                               int64_t rows, int64_t n, void *stack);
+kern_red_outer_fn kern_red_outer;
 struct kern_red_row {
-    kern_red_run_fn *run;         // kern_red_run; first, for machine code
+    kern_red_run_fn *run;         // kern_red_run and kern_red_outer; first, for machine code
+    kern_red_outer_fn *outer;
     enum kern_red red;
     weft_dtype dtype, from;
     enum kern_red_how how;

@@ -28,15 +28,15 @@ enum { // dtypes as kernels.def spells them
 };
 static const struct kern_red_row rows[] = {
 #define RED(red, dtype, from, how, isa, symbol)                                                    \
-    {kern_red_run,    KERN_##red,  (weft_dtype)RED_T_##dtype, (weft_dtype)RED_T_##from,            \
+    {kern_red_run,    kern_red_outer, KERN_##red,  (weft_dtype)RED_T_##dtype, (weft_dtype)RED_T_##from,            \
      KERN_RED_##how,  KERN_##isa,  #symbol,                   symbol},
 #include "kernels.def"
-    {NULL, KERN_RED__N, WEFT_DTYPE__N, WEFT_DTYPE__N, KERN_RED_TREE, KERN_ISA__N, NULL, NULL}, // the end
+    {NULL, NULL, KERN_RED__N, WEFT_DTYPE__N, WEFT_DTYPE__N, KERN_RED_TREE, KERN_ISA__N, NULL, NULL}, // the end
 };
 
 // ---- what there is no kernel for: the steps
 #define STEPS(r, t, f)                                                                             \
-    {kern_red_run, KERN_##r, WEFT_##t, WEFT_##f, KERN_RED_STEPS, KERN_BASE, "steps", NULL}
+    {kern_red_run, kern_red_outer, KERN_##r, WEFT_##t, WEFT_##f, KERN_RED_STEPS, KERN_BASE, "steps", NULL}
 #define SAME(r, t) [KERN_##r][WEFT_##t] = STEPS(r, t, t)
 #define EVERY(r)                                                                                   \
     SAME(r, BOOL), SAME(r, I8), SAME(r, I16), SAME(r, I32), SAME(r, I64), SAME(r, U8),             \
@@ -206,4 +206,28 @@ void kern_red_run(const struct kern_red_row *row, void *lanes, const void *x, in
     case KERN_RED_BEST: run_best(row, lanes, x, n, first); return;
     case KERN_RED_STEPS: run_steps(row, lanes, x, n, first, stack); return;
     }
+}
+
+// ---- columns: two leaves make one state, and states of two leaves count as leaves do
+void kern_red_outer(const struct kern_red_row *w, void *total, const void *x, int64_t rs, int64_t count,
+                    int64_t n, void *stack) {
+    enum { PAIR = 2 * KERN_RED_ROWS };
+    const struct red_kind *k = kern_red_kind(w->red, w->dtype);
+    const char *p = x;
+    const int64_t pairs = count / PAIR;
+    uint64_t leaf = 2 * (uint64_t)pairs;
+    for (int64_t i = 0; i < pairs; i++, p += PAIR * rs) {
+        k->pair(kern_red_slot(w->red, w->dtype, stack, n, (uint64_t)i), p, rs, n);
+        kern_red_carry(w->red, w->dtype, stack, n, (uint64_t)i);
+    }
+    for (int64_t left = count - pairs * PAIR; left > 0; left -= KERN_RED_ROWS, leaf++) {
+        void *slot = kern_red_slot(w->red, w->dtype, stack, n, leaf);
+        for (int64_t r = 0; r < MIN_OF(left, KERN_RED_ROWS); r++, p += rs)
+            if (r == 0)
+                kern_red_begin_row(w->red, w->dtype, slot, p, n, 0);
+            else
+                k->row(slot, p, n, 0);
+        kern_red_carry(w->red, w->dtype, stack, n, leaf);
+    }
+    kern_red_flush(w->red, w->dtype, stack, total, n, leaf);
 }

@@ -353,7 +353,10 @@ static void outer_panel(struct gen *g, LLVMValueRef to, LLVMValueRef n, LLVMBasi
     gen_at(g, run);
     for (int i = 0; i < g->nred; i++)
         to_acc(g, &g->red[i]);
-    outer_leaves(g, to, n, last);
+    if (gen_only_reduces_columns(g))
+        gen_columns_call(g, &g->red[0], n);
+    else
+        outer_leaves(g, to, n, last);
     LLVMBuildCondBr(g->b, is_mode(g, TILE_PARTIAL), partial, full);
     gen_at(g, partial);
     for (int i = 0; i < g->nred; i++)

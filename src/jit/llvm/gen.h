@@ -206,6 +206,8 @@ int gen_need(struct gen *g, struct llvm_need want); // its place in the table
 // runs.c: the section reduces operands of unit stride and does nothing else; n elements of one of its
 // reductions from column col on into the accumulator; stack: in scratch, for the counter
 bool gen_only_reduces(struct gen *g, const struct seg_section *sec);
+bool gen_only_reduces_columns(const struct gen *g);
+void gen_columns_call(struct gen *g, const struct gen_red *r, LLVMValueRef n);
 void gen_run_call(struct gen *g, const struct gen_red *r, LLVMValueRef col, LLVMValueRef n, size_t stack);
 
 // ---- whose instructions these are (label.c); nothing happens but in dumps ----------------------------------

@@ -11,6 +11,8 @@ struct red_kind {
     void (*begin)(void *lanes, const void *x, int64_t count);
     void (*leaf)(void *lanes, const void *x, int64_t count, int64_t first);
     void (*row)(void *state, const void *x, int64_t n, int64_t e);
+    // n columns of two leaves of rows, rs bytes apart: state = leaf OP leaf; NULL for arg-reductions
+    void (*pair)(void *state, const void *x, int64_t rs, int64_t n);
     void (*combine)(void *older, const void *newer, int64_t n);
     void (*fold)(const void *lanes, void *out);
     // scan.inc; NULL for arg-reductions
@@ -33,11 +35,11 @@ extern red_find kern_red_ints_avx512, kern_red_floats_avx512, kern_red_args_avx5
 #define RED_JOIN2(a, b) RED_JOIN2_(a, b)
 // the functions of reduction name on the type spelled t
 #define RED_KIND(name, t)                                                                          \
-    { name##_begin_##t, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t, \
-      name##_scan_##t, name##_scan_total_##t, NULL }
+    { name##_begin_##t, name##_leaf_##t, name##_row_##t, name##_pair_##t, \
+      name##_combine_##t, name##_fold_##t, name##_scan_##t, name##_scan_total_##t, NULL }
 #define RED_ARG_KIND(name, t)                                                                      \
-    { NULL, name##_leaf_##t, name##_row_##t, name##_combine_##t, name##_fold_##t, NULL, NULL, \
-      name##_take_##t }
+    { NULL, name##_leaf_##t, name##_row_##t, NULL, name##_combine_##t, name##_fold_##t, NULL, \
+      NULL, name##_take_##t }
 
 #define RED_ARG_LANES 32
 static inline int64_t red_padded(int64_t bytes) {
