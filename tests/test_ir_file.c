@@ -250,7 +250,7 @@ Test(ir_file, a_changed_byte_at_every_place) {
         const unsigned char old = f.data[i];
         for (int k = 0; k < 12; k++) {
             static const unsigned char other[4] = {0, 0xff, 0x7f, 0x20};
-            f.data[i] = k < 8 ? old ^ (unsigned char)(1 << k) : other[k - 8];
+            f.data[i] = k < 8 ? (unsigned char)(old ^ 1 << k) : other[k - 8];
             accepted += tried(f.data, f.size);
         }
         f.data[i] = old;
