@@ -18,6 +18,7 @@
     EXP_NEAR x, p, x, m, r, q
     vfma x, x, p, x
 .endm
+    VM_HOLD MAGIC, INV, LN2, LN2_TAIL, S3, S2, vm_abs32, NEAR
     VM_FUNCTION exp, f32, 1, m, r, q, p
 
     const MAGIC2, 0x1.8p19
@@ -40,4 +41,5 @@
     vfma q, q, r, m
     vfma x, x, q, x
 .endm
+    VM_HOLD MAGIC2, C3, C2, C1, vm_abs32, NEAR2
     VM_FUNCTION exp2, f32, 1, m, r, q, p

@@ -19,6 +19,7 @@
     EXP_NEAR x, p, x, m, r, q
     vfma x, x, p, x
 .endm
+    VM_HOLD MAGIC, INV, LN2, LN2_TAIL, Q7, Q6, Q5, Q4, Q3, Q2, vm_abs64, NEAR
     VM_FUNCTION exp, f64, 1, m, r, q, p
 
 // exp2 reduces exactly, r = x - n/16; 2^r = 1 + r q(r)
@@ -50,4 +51,5 @@
     vfma q, q, r, m
     vfma x, x, q, x
 .endm
+    VM_HOLD MAGIC2, C7, C6, C5, C4, C3, C2, C1, vm_abs64, NEAR2
     VM_FUNCTION exp2, f64, 1, m, r, q, p
