@@ -29,6 +29,14 @@ ONE(sum0, weft_sum(in[0], &axis0))
 ONE(sum1, weft_sum(in[0], &axis1))
 ONE(max0, weft_max(in[0], &axis0))
 ONE(max1, weft_max(in[0], &axis1))
+// All of one expression in one sweep.
+static int six(weft_graph *g, weft_expr *const *in, weft_expr **r) {
+    weft_expr *x = in[0];
+    (void)g;
+    r[0] = weft_sum(x, NULL), r[1] = weft_min(x, NULL), r[2] = weft_max(x, NULL);
+    r[3] = weft_argmax(x, NULL), r[4] = weft_mean(x, NULL), r[5] = weft_var(x, NULL);
+    return 6;
+}
 
 static const struct work {
     const char *name;
@@ -46,6 +54,8 @@ static const struct work {
     {"argmax", argmax, "x.argmax()", 0, false},
     {"mean", mean, "x.mean()", 0, false},
     {"var", var, "x.var()", 0, false},
+    {"sum min max argmax mean var", six,
+     "(x.sum(),x.min(),x.max(),x.argmax(),x.mean(),x.var())", 0, false},
     {"dot", dot, "np.dot(x,y)", 0, true},
     {"count_nonzero", count, "np.count_nonzero(x)", 0, false},
     {"sum axis 0", sum0, "x.sum(0)", 1024, false},
