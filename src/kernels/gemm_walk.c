@@ -113,13 +113,14 @@ static void pack_group(const struct gemm_plan *p, const struct phase *f, unsigne
 }
 
 // ---- asking for what is packed next
-static struct ahead look(const struct gemm_plan *p, const struct gemm_pack *q) {
-    struct ahead h = {.row = q->src};
-    if (q->s_j == p->ops->size)
-        h.pitch = q->s_k, h.rows = q->k;
-    else if (q->s_k == p->ops->size)
-        h.pitch = q->s_j, h.rows = q->cols;
-    return h;
+static int64_t span(int64_t stride) {
+    return stride < 0 ? -stride : stride;
+}
+
+// Rows run along the smaller stride, as packing does.
+static struct ahead look(const struct gemm_pack *q) {
+    if (span(q->s_j) < span(q->s_k)) return (struct ahead){q->src, q->s_k, q->k};
+    return (struct ahead){q->src, q->s_j, q->cols};
 }
 
 static struct ahead look_a(const struct gemm_plan *p, const struct phase *f, int64_t row) {
@@ -130,7 +131,7 @@ static struct ahead look_a(const struct gemm_plan *p, const struct phase *f, int
         .k = f->kc,
         .cols = MIN_OF(f->rows - row, GEMM_PACK_SLIVERS * p->ops->mr),
     };
-    return look(p, &q);
+    return look(&q);
 }
 
 static struct ahead look_b(const struct gemm_plan *p, const struct phase *f, int64_t group) {
@@ -142,7 +143,7 @@ static struct ahead look_b(const struct gemm_plan *p, const struct phase *f, int
         .k = f->kc,
         .cols = MIN_OF(f->cols - first, p->group_cols),
     };
-    return look(p, &q);
+    return look(&q);
 }
 
 // The next rows of them for the tile to ask for, as many as it has rows.

@@ -118,15 +118,23 @@ static void pack_rows(const struct gemm_pack *q) {
     }
 }
 
-// Any strides: the part of the block with j0 <= j < width and p0 <= p < k, zeros past cols.
+// Any strides: the part of the block with j0 <= j < width and p0 <= p < k, zeros past cols. Along the smaller
+// stride, so that a line of the source is read once.
 static void pack_each(const struct gemm_pack *q, int64_t p0, int64_t j0) {
     elem *dst = q->dst;
-    for (int64_t j = j0; j < q->width; j++)
-        for (int64_t p = p0; p < q->k; p++) {
-            elem x = 0;
-            if (j < q->cols) memcpy(&x, q->src + p * q->s_k + j * q->s_j, sizeof x);
-            dst[p * q->width + j] = x;
-        }
+    const int64_t s_k = q->s_k, s_j = q->s_j, width = q->width, cols = q->cols;
+    if ((s_j < 0 ? -s_j : s_j) < (s_k < 0 ? -s_k : s_k)) {
+        for (int64_t p = p0; p < q->k; p++)
+            for (int64_t j = j0; j < cols; j++)
+                memcpy(dst + p * width + j, q->src + p * s_k + j * s_j, sizeof *dst);
+    } else {
+        for (int64_t j = j0; j < cols; j++)
+            for (int64_t p = p0; p < q->k; p++)
+                memcpy(dst + p * width + j, q->src + p * s_k + j * s_j, sizeof *dst);
+    }
+    for (int64_t p = p0; p < q->k; p++)
+        for (int64_t j = cols < j0 ? j0 : cols; j < width; j++)
+            dst[p * width + j] = 0;
 }
 
 // The driver passes few steps of k at a time, so that the source lines of a block stay in L1.
