@@ -3,8 +3,11 @@
 """The Python module against NumPy: evaluate() and lazy arrays, memory in and out, errors, threads, leaks.
 usage: test_python.py DIRECTORY   (where weft.abi3.so is)"""
 import gc
+import os
+import signal
 import sys
 import threading
+import time
 import traceback
 import warnings
 
@@ -371,6 +374,54 @@ def test_threads():
     weft.set_num_threads(max(before, 2))
     check(one == weft.evaluate("sum(a*a)"), "the same bits with more threads")
     weft.set_num_threads(before)
+
+
+LONG = "sum(lgamma(exp(sin(a))+1)" + "".join(f"+lgamma(exp(sin(a*{k}))+1)" for k in range(2, 5)) + ")"
+
+
+def stopped(run, kind, after=0.02, kick=None):
+    """Seconds from the kick (default: Ctrl-C of this process) to the exception of run(), or None without one."""
+    at = []
+
+    def kicker():
+        at.append(time.perf_counter())
+        (kick or (lambda: os.kill(os.getpid(), signal.SIGINT)))()
+
+    t = threading.Timer(after, kicker)
+    t.start()
+    try:
+        run()
+        return None
+    except kind:
+        return time.perf_counter() - at[0]
+    finally:
+        t.join()
+
+
+def test_interrupts():
+    a = np.resize(RNG.random(1 << 16), 1 << 24)
+    lazy, names = weft.array(a), {"a": a}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
+    weft.evaluate(LONG, {"a": a[:1000]})
+    weft.wait()
+    start = time.perf_counter()
+    whole = weft.evaluate(LONG)
+    length = time.perf_counter() - start
+    out = np.empty(len(a))
+    chain = sum((weft.lgamma(weft.exp(weft.sin(lazy * k)) + 1) for k in range(1, 5)), lazy)
+    for what, run in {"evaluate": lambda: weft.evaluate(LONG, names), "eval": lambda: (chain + 1).eval(),
+                      "eval(out=)": lambda: chain.eval(out=out)}.items():
+        took = stopped(run, KeyboardInterrupt)
+        check(took is not None and took < max(0.1, length / 3), f"{what}: Ctrl-C took {took} s of {length} s")
+    took = stopped(lambda: weft.evaluate(LONG, names), weft.Cancelled, kick=weft.cancel)
+    check(took is not None and took < max(0.1, length / 3), f"cancel took {took} s of {length} s")
+    check(weft.evaluate(LONG) == whole, "the same bits after stops")
+    # A handler that does not raise runs during the evaluation and does not stop it.
+    heard = []
+    signal.signal(signal.SIGALRM, lambda *_: heard.append(time.perf_counter()))
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    check(weft.evaluate(LONG) == whole, "a handler that returns changes nothing")
+    check(heard and heard[0] < time.perf_counter() - length / 10, "a handler ran meanwhile")
 
 
 for name, test in [(n, f) for n, f in list(globals().items()) if n.startswith("test_")]:

@@ -24,6 +24,20 @@ void *raise_parser(const struct parser *p) {
     return NULL;
 }
 
+bool run_handlers(void *ud, uint64_t done, uint64_t total) {
+    PyThreadState **released = ud;
+    if (done == total) return true; // a short evaluation comes here once, at its end
+    PyEval_RestoreThread(*released);
+    const bool go = PyErr_CheckSignals() == 0;
+    *released = PyEval_SaveThread();
+    return go;
+}
+
+bool evaluation_ended(weft_status st, const char *text) {
+    if (PyErr_Occurred()) return false; // also when the evaluation was quicker than its end
+    return st ? raise_status(st, text) != NULL : true;
+}
+
 // An exception that is a weft.Error and also what Python would raise; its status is the library's number.
 static PyObject *error_new(PyObject *m, const char *name, PyObject *kin, int status) {
     char full[64];
@@ -46,7 +60,8 @@ static bool errors_make(PyObject *m) {
         {WEFT_ESHAPE, "ShapeError", PyExc_ValueError},   {WEFT_EDTYPE, "DTypeError", PyExc_TypeError},
         {WEFT_EALIAS, "AliasError", PyExc_ValueError},   {WEFT_EINDEX, "IndexOutOfRange", PyExc_IndexError},
         {WEFT_ENAN, "NaNError", PyExc_ArithmeticError},  {WEFT_ELIMIT, "LimitError", PyExc_RuntimeError},
-        {WEFT_EUNSUPPORTED, "UnsupportedError", PyExc_RuntimeError}, {WEFT_ESYS, "SystemFault", PyExc_RuntimeError}};
+        {WEFT_EUNSUPPORTED, "UnsupportedError", PyExc_RuntimeError}, {WEFT_ESYS, "SystemFault", PyExc_RuntimeError},
+        {WEFT_ECANCELED, "Cancelled", PyExc_RuntimeError}};
     error_base = PyErr_NewExceptionWithDoc("weft.Error", "What weft refuses. status: the library's number, 0 when the "
                                            "text of an expression is at fault.", NULL, NULL);
     if (!error_base || PyModule_AddObjectRef(m, "Error", error_base)) return false;
@@ -111,6 +126,11 @@ static PyObject *stats(PyObject *m, PyObject *unused) {
     return Py_BuildValue("{sKsKsKsKsKsKsisi}", "compiles", s.compiles, "plans", s.plans, "plan_hits", s.plan_hits, "runs_jit",
                          s.runs_jit, "runs_interp", s.runs_interp, "code_bytes", s.code_bytes, "threads", s.threads, "llvm_major",
                          s.llvm_major);
+}
+static PyObject *cancel(PyObject *m, PyObject *unused) {
+    (void)m, (void)unused;
+    weft_cancel(the_host->ctx);
+    Py_RETURN_NONE;
 }
 static PyObject *wait_compiled(PyObject *m, PyObject *unused) {
     (void)m, (void)unused;
@@ -270,6 +290,7 @@ static PyMethodDef functions[] = {
     {"get_num_threads", get_num_threads, METH_NOARGS, "Threads that computing may use."},
     {"operations", operations, METH_NOARGS, "The library's table: (name, operands, kind, text) for each operation."},
     {"stats", stats, METH_NOARGS, "Counters of the context."},
+    {"cancel", cancel, METH_NOARGS, "Stops every evaluation under way: it raises Cancelled. Those that begin later are not concerned."},
     {"wait", wait_compiled, METH_NOARGS, "Returns when nothing is being compiled."},
     {NULL, NULL, 0, NULL},
 };

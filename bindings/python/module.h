@@ -31,6 +31,11 @@ extern PyObject *error_expression, *error_name; // what the language says of a t
 void *raise_parser(const struct parser *p);
 bool dtype_of_object(PyObject *o, weft_dtype *out); // "f32", "float32", float, numpy.float32, a numpy.dtype
 const char *dtype_numpy_name(weft_dtype t);
+// weft_progress_fn of every evaluation, ud being where the state of the thread is kept that let go of the GIL: handlers
+// of signals run as between two lines of Python, and the evaluation stops when one raises (Ctrl-C).
+bool run_handlers(void *ud, uint64_t done, uint64_t total);
+// How an evaluation that run_handlers watched ended: false with its exception or a handler's.
+bool evaluation_ended(weft_status st, const char *text);
 // Whether NumPy has been imported by the program: then results of evaluate are its arrays. Borrowed.
 PyObject *numpy_empty(void);
 

@@ -428,20 +428,23 @@ static bool begin(struct building *b, struct host *h, struct array *a) {
     return build_all(b, a) || raise_parser(&b->p);
 }
 
+#define watched(released)                                                                          \
+    (weft_eval_opts) { .size = sizeof(weft_eval_opts), .progress = run_handlers, .progress_ud = (released) }
+
 bool array_into(struct array *a, const weft_array *out) {
     struct host *h = host_keep(the_host);
     struct building b;
     bool ok = begin(&b, h, a);
-    weft_status st = WEFT_OK;
+    weft_status st;
     if (ok) {
         weft_expr *x = a->built;
-        Py_BEGIN_ALLOW_THREADS
-        st = weft_eval(x, out, NULL);
-        Py_END_ALLOW_THREADS
+        PyThreadState *released = PyEval_SaveThread();
+        st = weft_eval(x, out, &watched(&released));
+        PyEval_RestoreThread(released);
+        ok = evaluation_ended(st, weft_graph_error(b.p.graph));
     }
-    if (st) raise_status(st, weft_graph_error(b.p.graph));
     building_end(&b, h);
-    return ok && !st;
+    return ok;
 }
 
 bool array_settle(struct array *a) {
@@ -450,22 +453,22 @@ bool array_settle(struct array *a) {
     if (!m) return false;
     struct host *h = host_keep(the_host);
     struct building b;
-    weft_status st = WEFT_OK;
-    bool ok = begin(&b, h, a);
+    weft_status st;
+    bool ok = begin(&b, h, a), computed = false;
     if (ok) {
         weft_expr *x = a->built;
-        Py_BEGIN_ALLOW_THREADS
-        st = weft_eval_new(x, &m->array, NULL);
-        Py_END_ALLOW_THREADS
+        PyThreadState *released = PyEval_SaveThread();
+        st = weft_eval_new(x, &m->array, &watched(&released));
+        PyEval_RestoreThread(released);
+        ok = evaluation_ended(st, weft_graph_error(b.p.graph));
+        computed = !st;
     }
-    if (st) raise_status(st, weft_graph_error(b.p.graph));
-    ok = ok && !st;
-    if (ok) m->host = host_keep(h);
-    if (!ok) { // with nothing in it
+    if (computed) m->host = host_keep(h);
+    if (!computed) { // with nothing in it
         m->kind = MEMORY_OWN;
         m->array.data = NULL;
     }
-    if (!ok || a->memory) { // or another thread was quicker
+    if (!computed || a->memory) { // or another thread was quicker
         memory_drop(m);
     } else {
         a->memory = m;
