@@ -501,16 +501,16 @@ static char *matrix_at(const struct machine *m, const struct nest_operand *o, co
 
 static void run_matmul(struct machine *m) {
     const struct fuse_matmul *x = &m->s->matmul;
+    const int t = (int)x->dtype;
     int64_t batch[WEFT_MAX_RANK] = {0};
     do
         for (int64_t r = 0; r < x->m; r++)
             for (int64_t c = 0; c < x->n; c++) {
                 union scalar sum = {0};
                 for (int64_t k = 0; k < x->k; k++)
-                    sum = dot_step(x->dtype, sum,
-                                   scalar_load(x->dtype, matrix_at(m, &x->a, batch, r, k)),
-                                   scalar_load(x->dtype, matrix_at(m, &x->b, batch, k, c)));
-                scalar_store(x->dtype, matrix_at(m, &x->c, batch, r, c), sum);
+                    sum = dot_step(t, sum, scalar_load(t, matrix_at(m, &x->a, batch, r, k)),
+                                   scalar_load(t, matrix_at(m, &x->b, batch, k, c)));
+                scalar_store(t, matrix_at(m, &x->c, batch, r, c), sum);
             }
     while (next_index(batch, x->batch, x->nbatch));
 }

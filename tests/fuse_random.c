@@ -56,7 +56,7 @@ weft_array random_array(struct random_graph *r, weft_dtype t, int rank, const in
             v.f = chance(r, 40) ? NAN : (double)x;
         else
             v.i = t == WEFT_BOOL ? x > 0 : x;
-        if (leaf) scalar_store(t, *base + i, v);
+        if (leaf) scalar_store((int)t, *base + i, v);
     }
     return a;
 }

@@ -266,7 +266,7 @@ int main(int argc, char **argv) {
     s = graphs_new(WEFT_BACKEND_JIT, 64 << 10);
     run(&code, s, scale);
     graphs_free(s);
-    struct shapes shapes = {NULL};
+    struct shapes shapes = {0};
     shapes_open(&shapes);
     run(&shape, &shapes, scale);
     shapes_close(&shapes);

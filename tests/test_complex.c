@@ -6,6 +6,11 @@
 
 #include "cases.h"
 
+#ifndef CMPLX // glibc knows it from gcc alone
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#define CMPLXF(re, im) __builtin_complex((float)(re), (float)(im))
+#endif
+
 static weft_ctx *tiers[2];
 static void begin(void) {
     tiers[0] = new_ctx(WEFT_BACKEND_INTERP, 2);

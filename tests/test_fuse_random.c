@@ -41,7 +41,7 @@ static void compare_root(struct trial *t, const struct fuse_plan *p, int i) {
         const char *got = a->data;
         for (int d = 0; d < a->rank; d++)
             got += at[d] * a->strides[d];
-        if (!same(a->dtype, got, want)) fail(t, p, "wrong value");
+        if (!same((int)a->dtype, got, want)) fail(t, p, "wrong value");
         for (int d = a->rank - 1; d >= 0 && ++at[d] == a->dims[d]; d--)
             at[d] = 0;
     }

@@ -27,7 +27,7 @@ static void op_case_init(struct op_case *k, enum ir_op op, weft_dtype in, weft_d
         v[i] = body_load(&k->body, k->operand[i]);
     }
     k->operand[3] = body_operand(&k->body, out, NEST_UNIT, true);
-    body_store(&k->body, body_op(&k->body, op, in, out, v[0], v[1], v[2]), k->operand[3]);
+    body_store(&k->body, body_op(&k->body, (int)op, in, out, v[0], v[1], v[2]), k->operand[3]);
 }
 
 // n elements at odd addresses before a guard page, special values rotated by turn; result in want

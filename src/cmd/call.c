@@ -208,7 +208,7 @@ static bool read_keyword(struct parser *p, struct call *c, const struct token *n
     c->have |= (uint64_t)1 << k;
     if (!next_token(p)) return false;
     const char *const *words = call_words(c->row, k);
-    return words ? read_word(p, k, words, &c->kw[k]) : parse_expr(p, 0, &c->kw[k]);
+    return words ? read_word(p, (int)k, words, &c->kw[k]) : parse_expr(p, 0, &c->kw[k]);
 }
 
 static bool read_argument(struct parser *p, struct call *c) {

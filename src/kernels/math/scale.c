@@ -31,8 +31,8 @@ KERNEL2(scale_by_power, f32, scale_f32)
 
 // ---- a = m 2^e, 1/2 <= |m| < 1 ------------------------------------------------------------------
 // Zeros, infinities and NaN are their own mantissa, their exponent is 0.
-RECIPE_FN int plain64(double x) { return (abs64(x) > 0) & (abs64(x) < (double)INFINITY); }
-RECIPE_FN int plain32(float x) { return (abs32(x) > 0) & (abs32(x) < INFINITY); }
+RECIPE_FN int plain64(double x) { return (int)(abs64(x) > 0) & (int)(abs64(x) < (double)INFINITY); }
+RECIPE_FN int plain32(float x) { return (int)(abs32(x) > 0) & (int)(abs32(x) < INFINITY); }
 
 RECIPE_FN double mantissa_f64(double x) {
     double n = abs64(x) < 0x1p-1022 ? x * 0x1p54 : x;
@@ -68,14 +68,14 @@ RECIPE_FN double next_f64(double x, double y) {
     double next = from64(away ? u + 1 : u - 1);
     next = x == 0 ? sign64(0x1p-1074, y) : next;
     next = x == y ? y : next;
-    return (x == x) & (y == y) ? next : x + y;
+    return ((x == x) & (y == y)) ? next : x + y;
 }
 RECIPE_FN float next_f32(float x, float y) {
     uint32_t u = bits32(x), away = (x < y) == (x > 0);
     float next = from32(away ? u + 1 : u - 1);
     next = x == 0 ? sign32(0x1p-149f, y) : next;
     next = x == y ? y : next;
-    return (x == x) & (y == y) ? next : x + y;
+    return ((x == x) & (y == y)) ? next : x + y;
 }
 KERNEL2(nextafter, f64, next_f64)
 KERNEL2(nextafter, f32, next_f32)
