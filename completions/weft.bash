@@ -31,6 +31,7 @@ _weft() {
     --backend) _weft_words 'auto interp jit' "$cur"; return ;;
     --isa) _weft_words 'best scalar avx2 avx512 neon' "$cur"; return ;;
     --html) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -X '!*.html' -- "$cur") $(compgen -d -- "$cur")); return ;;
+    --graph) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -X '!*.weft' -- "$cur") $(compgen -d -- "$cur")); return ;;
     --color) _weft_words 'auto always never' "$cur"; return ;;
     --threads | --rounds) return ;;
     esac

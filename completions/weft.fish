@@ -43,6 +43,7 @@ complete -c weft -s o -l out -r -F
 complete -c weft -l backend -x -a 'auto interp jit'
 complete -c weft -l isa -x -a 'best scalar avx2 avx512 neon'
 complete -c weft -l html -r -F
+complete -c weft -l graph -r -F
 complete -c weft -l color -x -a 'auto always never'
 complete -c weft -l threads -x
 complete -c weft -l rounds -x

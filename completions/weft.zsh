@@ -28,6 +28,7 @@ _weft() {
     --backend) compadd auto interp jit; return ;;
     --isa) compadd best scalar avx2 avx512 neon; return ;;
     --html) _files -g '*.html'; return ;;
+    --graph) _files -g '*.weft'; return ;;
     --color) compadd auto always never; return ;;
     --threads | --rounds) return ;;
     esac

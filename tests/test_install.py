@@ -183,6 +183,7 @@ BASH = r"""
 source "$1"
 words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; _weft; echo " ${COMPREPLY[*]} "; }
 words weft ex; words weft eval x --unf; words weft eval 'sqrt(x) + arcta'; words weft eval x --isa a
+words weft sa; words weft eval --che; words weft eval --graph kept
 COMP_WORDS=(weft eval x x = f1) COMP_CWORD=5 COMP_LINE='weft eval x x=f1' COMP_POINT=16; _weft; echo " ${COMPREPLY[*]} "
 """
 # the functions of zsh's completion system that are used, reduced to what they decide
@@ -194,14 +195,16 @@ compadd() {
     print -rn -- " "; for a in $o; do [[ $a == ${PREFIX}* ]] && print -rn -- "$a "; done
 }
 compset() { [[ $PREFIX == ${~2}* ]] || return 1; PREFIX=${PREFIX##${~2}} }
-_files() { : }
+_files() { [[ $1 == -g ]] && compadd ${~2}(N) }
 source "$1"
 words() { words=("$@"); CURRENT=$#; PREFIX=$words[-1]; _weft; print }
-words weft ex; words weft eval x --unf; words weft eval 'sqrt(x) + arcta'; words weft eval x --isa a; words weft eval x x=f1
+words weft ex; words weft eval x --unf; words weft eval 'sqrt(x) + arcta'; words weft eval x --isa a
+words weft sa; words weft eval --che; words weft eval --graph kept; words weft eval x x=f1
 """
 FISH = r"""
 source $argv[1]
-for line in "weft ex" "weft eval x --unf" "weft eval 'sqrt(x) + arcta" "weft eval x --isa a" "weft eval x x=f1"
+for line in "weft ex" "weft eval x --unf" "weft eval 'sqrt(x) + arcta" "weft eval x --isa a" "weft sa" "weft eval --che" \
+        "weft eval --graph kept" "weft eval x x=f1"
     echo " "(complete -C $line | string replace -r '\t.*' '' | string join ' ')" "
 end
 """
@@ -217,13 +220,17 @@ def completions():
         option = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
         path = os.path.join(WORK, "complete." + shell)
         open(path, "w").write(script)
+        open(os.path.join(WORK, "kept.weft"), "w").close()
         out = works(shell, *option, path, os.path.join(share, file), PATH=os.path.join(TREE, "bin") + ":" + os.environ["PATH"])
-        lines = out.splitlines() + [""] * 5
+        lines = out.splitlines() + [""] * 8
         check("explain " in lines[0] and "eval" not in lines[0], f"{shell}, verbs: {lines[0]!r}")
         check("--unfused " in lines[1] and "--json" not in lines[1], f"{shell}, options: {lines[1]!r}")
         check("arctan2" in lines[2] and "sinh" not in lines[2], f"{shell}, operations: {lines[2]!r}")
         check(sorted(lines[3].split()) == ["avx2", "avx512"], f"{shell}, instruction sets: {lines[3]!r}")
-        check("f16" in lines[4] and "f32" not in lines[4], f"{shell}, values: {lines[4]!r}")
+        check("save " in lines[4] and "eval" not in lines[4], f"{shell}, save: {lines[4]!r}")
+        check("--check " in lines[5], f"{shell}, --check: {lines[5]!r}")
+        check("kept.weft" in lines[6] and "sqrt" not in lines[6], f"{shell}, saved graphs: {lines[6]!r}")
+        check("f16" in lines[7] and "f32" not in lines[7], f"{shell}, values: {lines[7]!r}")
 
 
 # ---- forms of WEFT_JIT --------------------------------------------------------------------------------
