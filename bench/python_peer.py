@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""weft.evaluate beside numexpr and NumPy: the same text, interleaved rounds, the least of each.
+"""weft.evaluate beside numexpr and NumPy: the same text, interleaved rounds, the median of each.
 usage: python_peer.py MODULE_DIRECTORY [--json REPORT]   appends rows of the suite `python` to a report of weft-bench."""
 import json
+import statistics
 import sys
 import time
 
@@ -53,7 +54,7 @@ rows = []
 for label, text in TEXTS.items():
     for n in SIZES:
         times = measure(text, n)
-        best = {k: min(v) for k, v in times.items()}
+        best = {k: statistics.median(v) for k, v in times.items()}
         peers = {k: v for k, v in best.items() if k != "weft"}
         for peer, spent in peers.items():
             rows.append({"suite": "python", "name": f"evaluate {text}", "isa": "best", "dtype": "f64", "n": n,

@@ -93,18 +93,19 @@ static void copy_flat(size_t size, int64_t rows, int64_t cols, struct flat to, s
 
 // ---- index values -----------------------------------------------------------------------------
 
-static void put_index(weft_dtype t, char *to, int64_t v) {
+// size: that of t, a constant where this is inlined, or every element costs a call of memcpy
+ALWAYS void put_index(weft_dtype t, char *to, size_t size, int64_t v) {
     switch (t) {
     case WEFT_BOOL: *to = v != 0; break;
     case WEFT_F32: memcpy(to, &(float){(float)v}, 4); break;
     case WEFT_F64: memcpy(to, &(double){(double)v}, 8); break;
-    default: memcpy(to, &v, dtype_size(t)); break; // wraps (little-endian)
+    default: memcpy(to, &v, size); break; // wraps (little-endian)
     }
 }
 
 ALWAYS void count_row(weft_dtype t, char *to, size_t size, uint64_t v, uint64_t step, int64_t n) {
-    for (int64_t i = 0; i < n; i++, to += size, v += step)
-        put_index(t, to, (int64_t)v);
+    for (int64_t i = 0; i < n; i++)
+        put_index(t, to + (size_t)i * size, size, (int64_t)(v + (uint64_t)i * step));
 }
 
 static void index_row(weft_dtype t, char *to, uint64_t v, uint64_t step, int64_t n) {
@@ -115,6 +116,11 @@ static void index_row(weft_dtype t, char *to, uint64_t v, uint64_t step, int64_t
     case WEFT_U64: count_row(WEFT_I64, to, 8, v, step, n); break;
     case WEFT_I32:
     case WEFT_U32: count_row(WEFT_I32, to, 4, v, step, n); break;
+    case WEFT_I16:
+    case WEFT_U16: count_row(WEFT_I16, to, 2, v, step, n); break;
+    case WEFT_BOOL: count_row(WEFT_BOOL, to, 1, v, step, n); break;
+    case WEFT_I8:
+    case WEFT_U8: count_row(WEFT_I8, to, 1, v, step, n); break;
     default: count_row(t, to, dtype_size(t), v, step, n); break;
     }
 }
