@@ -297,6 +297,31 @@ def test_names(w, c, rng):
         c.check(name, v.shape == np.shape(want) and np.allclose(v, want, rtol=1e-12, atol=1e-13), str(v))
 
 
+def test_norm_range(w, c, rng):
+    """The Euclidean norm at every magnitude, beside math.hypot, which cannot leave the range on the way. Where all numbers are
+    ordinary the bits are those of sqrt(sum(x * x))."""
+    def norm(v):
+        return w.eval(["vector_norm(v)"], v=v)[0]
+    scales = [0, 5e-324, 1e-310, 1e-300, 1e-200, 2.0 ** -511, 1e-150, 1, 1e100, 2.0 ** 486, 1e160, 1e200, 1e300, 1.7e308, np.inf, np.nan]
+    for i, s in enumerate(scales):
+        for t in scales[i:]:
+            for n in (1, 2, 7, 600):
+                v = rng.standard_normal(n)
+                if np.isfinite(s) and np.isfinite(t):
+                    v = np.clip(v, -1, 1)
+                with np.errstate(all="ignore"):
+                    v *= np.where(rng.random(n) < 0.5, s, t)
+                got, want = norm(v), math.hypot(*v) if not np.isnan(v).any() else np.nan
+                near = got == want or np.isnan(want) and np.isnan(got) or abs(got - want) <= max(4e-15 * want, 5e-324)
+                c.check(f"norm of {n} between {s} and {t}", bool(near), f"{got!r}, not {want!r}")
+    v = rng.standard_normal(3001)
+    c.check("norm of ordinary numbers", norm(v) == w.eval(["sqrt(sum(v * v))"], v=v)[0], "other bits than sqrt(sum(v * v))")
+    for t, s in ((np.float32, 1e30), (np.float32, 1e-42), (np.float16, 300), (np.float16, 1e-7)):
+        v = (rng.standard_normal(50) * s).astype(t)
+        want = t(math.hypot(*v.astype(float)))
+        c.check(f"norm of {t.__name__} by {s}", norm(v) == want, f"{norm(v)!r}, not {want!r}")
+
+
 # ---- random numbers -------------------------------------------------------------------------------------
 def philox(index, key):
     """32-bit word index of the stream of key, in Python's integers."""
@@ -364,6 +389,7 @@ def main():
         test_more(w, c, rng)
         test_reductions(w, c, rng)
         test_names(w, c, rng)
+        test_norm_range(w, c, rng)
         test_random(w, c, rng)
     print(f"{c.passed} passed, {c.failed} failed")
     return 1 if c.failed else 0
