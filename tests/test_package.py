@@ -156,7 +156,9 @@ def main():
         return 1
     check(len(glob.glob(os.path.join(work, "weft_*.dsc"))) == 1, "there is no source package")
     changes = glob.glob(os.path.join(work, "*.changes"))[0]
-    said = [line for line in run("lintian", "--info", "--display-info", "--pedantic", changes, cwd=work).stdout.splitlines()
+    # not spelling in binaries: it reads machine code, where "wIcH" was found once
+    said = [line for line in run("lintian", "--display-info", "--pedantic", "--suppress-tags", "spelling-error-in-binary",
+                                 changes, cwd=work).stdout.splitlines()
             if line and "root privileges" not in line]
     check(not said, "lintian:\n" + "\n".join(said))
     root = os.path.join(work, "root")
