@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Every assembly source of src/kernels, assembled as a hardened build does (-fcf-protection) and looked at with readelf: a stack that is
-not executable, unwinding tables for every function, endbr64 at every entry, the CET mark. And the headers: the greatest
+not executable, unwinding tables for every function, endbr64 at every entry, the CET mark, a row of kernels.def for every entry. And the headers: the greatest
 errors known, with their inputs, are those of docs/exhaustive.md.
 
 usage: test_asm_objects.py [CC] [--write]    (--write puts the errors into the headers)
@@ -44,6 +44,18 @@ def functions(obj):
     return [(name, int(section), int(at, 16), int(size)) for at, size, section, name in rows]
 
 
+def in_the_registry(name, obj):
+    """Every entry that C can see is a row of kernels.def, which test_guards runs between pages that cannot be touched, a matrix tile,
+    or the way that all block kernels share to the recipe."""
+    with open(os.path.join(ROOT, "src", "kernels", "kernels.def"), encoding="utf-8") as f:
+        table = f.read()
+    rows = set(re.findall(r"\bkern_\w+", table))
+    rows |= {f"kern_{f}_{t}_{isa}_{how}" for f, t in re.findall(r"^ASSEMBLY\((\w+), (\w+),", table, re.M)
+             for isa in ("avx2", "avx512") for how in ("asm", "block_code")}
+    for function in re.findall(r"FUNC +GLOBAL +\w+ +\d+ (\S+)$", readelf(obj, "-s"), re.M):
+        check(function in rows or name.startswith(("gemm_", "rescue.")), f"{name}: {function} is no row of kernels.def")
+
+
 def section(obj, number):
     row = re.search(rf"^ *\[ *{number}\] \S+ +PROGBITS +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+)", readelf(obj, "-S"), re.M)
     with open(obj, "rb") as f:
@@ -59,6 +71,7 @@ def look_at(name, obj):
     frames = sorted((int(a, 16), int(b, 16)) for a, b in re.findall(r"pc=([0-9a-f]+)\.\.([0-9a-f]+)", readelf(obj, "--debug-dump=frames")))
     found = functions(obj)
     check(found, f"{name}: no function")
+    in_the_registry(name, obj)
     for function, number, at, size in found:
         check((at, at + size) in frames, f"{name}: {function} has no unwinding table of its size")
         check(section(obj, number)[at:at + 4] == b"\xf3\x0f\x1e\xfa", f"{name}: {function} does not begin with endbr64")
