@@ -13,7 +13,7 @@ import warnings
 
 import numpy as np
 
-from weft_ctypes import NAMES, Lib, Padding, Parts, Scatter, WeftError, i64s
+from weft_ctypes import NAMES, Lib, Padding, Parts, Places, Scatter, WeftError, i64s
 
 warnings.filterwarnings("ignore")
 REAL = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"]
@@ -241,6 +241,131 @@ class Run:
         self.check(f"scatter {dt} {a.shape} {it} {i.shape} axis={axis} op={op} mode={mode} along={along}",
                    lambda w: w.call("scatter_along_axis" if along else "scatter", w.leaf(a), w.leaf(i), w.leaf(v),
                                     C.byref(o)), want)
+
+    def case_gather(self):
+        """Several index arrays at once: x[:, i, j], x[i, j] = v, np.add.at and the rest, between guard pages."""
+        r = self.r
+        a = self.make(self.shape(1, 4), r.choice(ALL))
+        n, mode = r.randint(1, a.ndim), r.randrange(3)
+        axes = r.sample(range(a.ndim), n)
+        meet = tuple(r.choice([0, 1, 2, 3, 5]) if r.random() < 0.9 else 400 for _ in range(r.randint(0, 2)))
+        pages, at = [], []
+        for d in axes:
+            shape = meet[r.randint(0, len(meet)):] if r.random() < 0.3 else meet
+            shape = tuple(1 if r.random() < 0.2 else s for s in shape)
+            i = self.indices(shape, a.shape[d], r.choice(INT), mode != 0 or r.random() < 0.1)
+            if i.size and r.random() < 0.5:
+                pages.append(Guarded(i, r.random() < 0.5))
+                i = pages[-1].array
+            at.append(self.view(i))
+        empty = any(a.shape[d] == 0 for d in axes)
+        place = [slice(None)] * a.ndim
+        for d, i in zip(axes, at):
+            j, m = i.astype("O"), a.shape[d]
+            j = j if mode == 0 or not m else np.clip(j, 0, m - 1) if mode == 1 else j % m
+            ok = not i.size or (m and bool(((np.asarray(j) >= -m) & (np.asarray(j) < m)).all()))
+            place[d] = np.asarray(j).astype("i8") if ok else None
+        shape = np.broadcast_shapes(*[i.shape for i in at])
+        rest = [s for d, s in enumerate(a.shape) if d not in axes]
+        some = int(np.prod(shape)) * int(np.prod(rest)) > 0
+        if empty and not some or 0 in rest:  # nothing is read: indices may go unchecked
+            if pages:
+                at = i = None
+                [p.free() for p in pages]
+            return
+
+        def want():
+            if empty:
+                raise WeftError(3, "")
+            if some and any(p is None for p in place):
+                raise WeftError(6, "")
+            return a[tuple(np.zeros(i.shape, "i8") if p is None else p for p, i in zip(place, order))]
+        order = [dict(zip(axes, at)).get(d, np.zeros(0)) for d in range(a.ndim)]
+        what = f"gather {a.dtype} {a.shape} axes={axes} {[i.shape for i in at]} {[i.dtype.str for i in at]} mode={mode}"
+        if some or not any(p is None for p in place):
+            self.check(what, lambda w: w.call("gather", w.leaf(a), w.places(at, axes, mode)), want)
+        op = r.randrange(2 if a.dtype.kind == "c" else 4)
+        if some and not empty and a.size and all(p is not None for p in place):
+            v = self.make(a[tuple(place)].shape, a.dtype)
+            if r.random() < 0.3:
+                v = self.make(v.shape[r.randint(0, v.ndim):], a.dtype)
+
+            def put():
+                out = a.copy()
+                if op == 0:
+                    # NumPy leaves the order of duplicates open: one by one
+                    where = np.arange(a.size).reshape(a.shape)[tuple(place)]
+                    for k, e in zip(where.ravel(), np.broadcast_to(v, where.shape).ravel()):
+                        out.flat[k] = e
+                elif op > 1 and a.dtype.kind == "f":
+                    where = np.arange(a.size).reshape(a.shape)[tuple(place)]
+                    for k, e in zip(where.ravel(), np.broadcast_to(v, where.shape).ravel()):
+                        out.flat[k] = (weft_min if op == 2 else weft_max)(out.flat[k], e)
+                else:
+                    [None, np.add, np.minimum, np.maximum][op].at(out, tuple(place), v)
+                return out
+            self.check(f"{what} op={op}", lambda w: w.call("scatter_n", w.leaf(a), w.places(at, axes, mode), w.leaf(v), op),
+                       put)
+        at = i = order = None
+        for p in pages:
+            p.free()
+
+    def case_composed(self):
+        """What weft/numpy.h makes of operations: sets, signals, weighted means."""
+        r, np_ = self.r, self.np
+        dt = r.choice(REAL[1:])
+        a, b = self.make((r.randint(1, 30),), dt), self.make((r.randint(1, 30),), dt)
+        fl = a.dtype.kind == "f"
+        x = self.make(self.shape(1, 3), dt)
+        axis = r.randrange(-x.ndim, x.ndim)
+        self.check(f"isin {x.shape} {b.shape}", lambda w: w.call("isin", w.leaf(x), w.leaf(b)), lambda: np.isin(x, b))
+        if x.ndim:
+            self.check(f"argwhere {x.shape}", lambda w: w.call("argwhere", w.leaf(x)), lambda: np.argwhere(x), new=True)
+        c, d = (np.where(np.isnan(v) | (v == 0), 1, v).astype(dt) if fl else v for v in (a, b))  # zeros of two signs
+        for name in ("union1d", "intersect1d", "setdiff1d", "setxor1d"):
+            self.check(f"{name} {c!r} {d!r}", lambda w, name=name: w.call(name, w.leaf(c), w.leaf(d)),
+                       lambda name=name: getattr(np, name)(c, d), new=True)
+        keys = [np_.integers(0, 3, x.shape).astype(r.choice(INT)) for _ in range(r.randint(1, 3))]
+        self.check("lexsort", lambda w: w.call("lexsort", len(keys), (C.c_void_p * len(keys))(*[w.leaf(k) for k in keys]), axis),
+                   lambda: np.lexsort(keys, axis))
+        whole, first = x.astype("u8" if x.dtype.kind == "u" else "i8" if not fl else dt), r.random() < 0.5
+        if not fl:
+            for name, f, v in (("sum", np.cumsum, 0), ("prod", np.cumprod, 1)):
+                def begun(f=f, v=v):
+                    y = f(whole, axis)
+                    return np.insert(y, 0, v, axis) if first else y
+                self.check(f"cumulative_{name} {dt}{x.shape} {axis} {first}",
+                           lambda w, name=name: w.call("cumulative_" + name, w.leaf(x), axis, C.c_bool(first)), begun)
+        else:
+            z = np.where(np.isnan(x), x, np.round(np_.normal(size=x.shape) * 2)).astype(dt)
+            self.check(f"nancumsum {x.shape}", lambda w: w.call("nancumsum", w.leaf(z), axis), lambda: np.nancumsum(z, axis))
+            self.check(f"nancumprod {x.shape}", lambda w: w.call("nancumprod", w.leaf(z), axis), lambda: np.nancumprod(z, axis),
+                       close=1e-5)
+        mode = r.randrange(3)
+        word, p, q = ["full", "same", "valid"][mode], *(np_.integers(-9, 9, v.shape).astype(dt) for v in (a, b))
+        self.check(f"convolve {dt} {p.shape} {q.shape} {word}", lambda w: w.call("convolve", w.leaf(p), w.leaf(q), mode),
+                   lambda: np.convolve(p, q, word), close=1e-12 if fl else 0)
+        self.check(f"correlate {dt} {p.shape} {q.shape} {word}", lambda w: w.call("correlate", w.leaf(p), w.leaf(q), mode),
+                   lambda: np.correlate(p, q, word), close=1e-12 if fl else 0)
+        xp, at = np.unique(np_.normal(size=r.randint(1, 9))), np_.normal(size=x.shape)
+        fp = np_.normal(size=xp.shape)
+        if at.size:
+            at.flat[0] = xp[-1] if r.random() < 0.5 or len(xp) == 1 else np.nan  # NumPy loses NaN beside one place
+        self.check(f"interp {at.shape} {xp.shape}", lambda w: w.call("interp", w.leaf(at), w.leaf(xp), w.leaf(fp)),
+                   lambda: np.interp(at, xp, fp), close=1e-12)
+        if x.shape[axis] > 1:
+            step = r.choice([1.0, 0.5, 3.0])
+            self.check(f"gradient {x.shape} {axis}", lambda w: w.call("gradient", w.leaf(at), C.c_double(step), axis),
+                       lambda: np.gradient(at, step, axis=axis), close=1e-12)
+        g = np_.normal(size=(r.randint(1, 5), r.randint(2, 40)))
+        ws, along = np_.random(g.shape[1]), np_.random(g.shape)
+        self.check(f"average {g.shape}", lambda w: w.call("average", w.leaf(g), w.leaf(ws), w.reduce([-1])),
+                   lambda: np.average(g, axis=-1, weights=ws), close=1e-12)
+        self.check(f"average {g.shape} all", lambda w: w.call("average", w.leaf(g), w.leaf(along), None),
+                   lambda: np.average(g, weights=along), close=1e-12)
+        self.check(f"cov {g.shape}", lambda w: w.call("cov", w.leaf(g), C.c_double(1)), lambda: np.cov(g), close=1e-12)
+        if len(g) > 1:
+            self.check(f"corrcoef {g.shape}", lambda w: w.call("corrcoef", w.leaf(g)), lambda: np.corrcoef(g), close=1e-12)
 
     def case_join(self):
         r = self.r

@@ -11,6 +11,7 @@ Ends with "N passed, N failed".
 """
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -406,6 +407,14 @@ def test_views(w, c, rng):
         got = w.eval(e, x=x, v=v) if "v" in e else w.eval(e, x=x)
         ok, why = (False, got) if isinstance(got, str) else same(got, np.asarray(want)) if "mean" not in e else (np.allclose(got, want), "")
         c.check(e, ok, why)
+    # index arrays, several at once and beside other items
+    g = {"x": rng.normal(size=(4, 5, 3, 6)), "i": rng.integers(-4, 4, (2, 3)), "j": rng.integers(-3, 3, 3), "k": rng.integers(0, 5, (2, 1))}
+    g.update(m=g["x"][0, :, :, 0] > 0, n=g["x"][:, 0, 0, 0] > -9, o=g["x"][0, :, 0, 0] > 0)
+    for e in ("x[i,k]", "x[i,:,j]", "x[:,k,j]", "x[0,:,j]", "x[0,k]", "x[i,None,k]", "x[...,j,i]", "x[1,...,j]", "x[:,k,::-1,i]",
+              "x[i,k,j]", "x[i,k,j,2]", "x[i,k,j,i]", "x[0,m]", "x[:,m,1]", "x[n,:,0]", "x[n,0]", "x[:,2,1,i]", "x[0,m,1]", "x[:,m]",
+              "x[:,m,::2]", "x[2,1,::2,j]", "x[:,1,:,j]", "x[None,i,k]", "x[1,None,j]", "x[i,...,k,:,:]", "x[:,o]", "x[:,o,1]", "x[::-1,None,o]"):
+        got = w.eval(e, **{v: g[v] for v in re.findall(r"\b[x-zi-o]\b", e)})
+        c.check(e, *((False, got) if isinstance(got, str) else same(got, eval(e, dict(g)))))
     for dtype in ("<f8", ">f8", "<f4", ">i2", "<u8", "|b1", "|i1"):
         for order in "CF":
             a = np.array(rng.integers(0, 2 if dtype == "|b1" else 100, (3, 4)), dtype=dtype, order=order)

@@ -25,6 +25,11 @@ class Scatter(C.Structure):
     _fields_ = [("size", C.c_size_t), ("axis", C.c_int), ("op", C.c_int), ("mode", C.c_int)]
 
 
+class Places(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("n", C.c_int), ("index", C.POINTER(C.c_void_p)), ("axes", C.POINTER(C.c_int)),
+                ("mode", C.c_int)]
+
+
 class Padding(C.Structure):
     _fields_ = [("size", C.c_size_t), ("before", C.POINTER(C.c_int64)), ("after", C.POINTER(C.c_int64)),
                 ("mode", C.c_int), ("value", C.c_void_p)]
@@ -102,6 +107,12 @@ class Lib:
             r.axes, r.naxes = (C.c_int * max(len(axes), 1))(*axes), len(axes)
         self.keep.append(r)
         return C.byref(r)
+
+    def places(self, at, axes, mode):
+        leaves = (C.c_void_p * len(at))(*[self.leaf(i) for i in at])
+        p = Places(C.sizeof(Places), len(at), leaves, (C.c_int * len(at))(*axes), mode)
+        self.keep += [leaves, p]
+        return C.byref(p)
 
     def error(self):
         return self.dll.weft_graph_error(self.g).decode()

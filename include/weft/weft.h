@@ -875,6 +875,7 @@ WEFT_API const weft_env_info *weft_env_at(int i);
 #include "exchange.h"
 #include "cache.h"
 #include "types.h"
+#include "numpy.h"
 #include "report.h"
 #include "graph_file.h"
 #endif

@@ -19,7 +19,8 @@ enum { CALL_ARGS = WEFT_MAX_RANK + 2 };
         K(LENGTH, n) K(NORM, norm) K(AXES, axes) \
         K(SEED, seed) K(NUM, num) K(ENDPOINT, endpoint) K(BASE, base) K(K, k) K(N, n) K(DX, dx)    \
         K(ORD, ord) K(RTOL, rtol) K(ATOL, atol) K(EQUAL_NAN, equal_nan) K(FILL, nan)               \
-        K(POSINF, posinf) K(NEGINF, neginf) K(SLOPE, slope)
+        K(POSINF, posinf) K(NEGINF, neginf) K(SLOPE, slope)     \
+        K(INITIAL, include_initial)
 enum keyword {
 #define K(id, name) K_##id,
     CALL_KEYWORDS(K)

@@ -3,6 +3,8 @@
 // direction, comparisons of whole arrays, norms and inverses of matrices, what goes around transforms.
 #include "call.h"
 
+#include <string.h>
+
 static const weft_reduce last_axis = {.size = sizeof last_axis, .axes = (int[]){-1}, .naxes = 1};
 static const weft_reduce last_two = {.size = sizeof last_two, .axes = (int[]){-2, -1}, .naxes = 2};
 static const weft_reduce kept = {.size = sizeof kept, .axes = (int[]){-1}, .naxes = 1, .keepdims = true};
@@ -66,9 +68,6 @@ static bool run_equal(struct parser *p, struct call *c, struct value *out) {
         same = weft_expr_dims(a)[i] == weft_expr_dims(b)[i];
     return call_built(p, c, same ? weft_all(weft_equal(a, b), NULL) : weft_scalar(p->graph, WEFT_BOOL, &same), out);
 }
-static weft_expr *is_in(weft_expr *x, weft_expr *set) {
-    return weft_any(weft_equal(weft_expand_dims(x, -1), weft_ravel(set)), &last_axis);
-}
 static weft_expr *vecdot(weft_expr *a, weft_expr *b) { return weft_sum(weft_mul(weft_conj(a), b), &last_axis); }
 
 // ---- matrices -------------------------------------------------------------------------------------------------
@@ -90,6 +89,73 @@ static bool run_rank(struct parser *p, struct call *c, struct value *out) {
     weft_expr *least = weft_mul(weft_max(s, &kept), weft_float(p->graph, eps * (double)(d[0] > d[1] ? d[0] : d[1])));
     return call_built(p, c, weft_count_nonzero(weft_greater(s, least), &last_axis), out);
 }
+
+// ---- sets, signals, statistics ---------------------------------------------------------------------------------
+static bool run_argwhere(struct parser *p, struct call *c, struct value *out) {
+    weft_expr *x = call_expr(p, c, 0);
+    return x && call_built(p, c, weft_argwhere(x), out);
+}
+// cumulative_sum(x, axis, include_initial) and its kin; without an axis of the flattened array
+static bool run_cumulative(struct parser *p, struct call *c, struct value *out) {
+    int axis = 0;
+    bool first = false;
+    const bool sum = strstr(c->row->name, "sum") != NULL, nan = c->row->name[0] == 'n';
+    weft_expr *x = call_expr(p, c, 0);
+    if (!x || !call_axis(p, c, 1, K_AXIS, &axis)) return false;
+    if (c->n < 2 && !call_given(c, K_AXIS)) x = weft_ravel(x);
+    if (call_has(c, K_INITIAL) && !call_truth(p, &c->kw[K_INITIAL], &first)) return false;
+    if (nan) return call_built(p, c, (sum ? weft_nancumsum : weft_nancumprod)(x, axis), out);
+    return call_built(p, c, (sum ? weft_cumulative_sum : weft_cumulative_prod)(x, axis, first), out);
+}
+// lexsort(k0, k1, ..., axis=-1): the last key is the first that counts
+static bool run_lexsort(struct parser *p, struct call *c, struct value *out) {
+    weft_expr *x[CALL_ARGS];
+    int axis = -1;
+    for (int i = 0; i < c->n; i++)
+        if (!(x[i] = call_expr(p, c, i))) return false;
+    return call_axis(p, c, CALL_ARGS, K_AXIS, &axis) && call_built(p, c, weft_lexsort(c->n, x, axis), out);
+}
+// convolve(a, v, 'full'), correlate(a, v, 'valid')
+static bool run_overlap(struct parser *p, struct call *c, struct value *out) {
+    static const char *const words[] = {"full", "same", "valid"};
+    const bool convolve = c->row->name[2] == 'n';
+    int mode = convolve ? WEFT_OVERLAP_FULL : WEFT_OVERLAP_VALID;
+    weft_expr *a = call_expr(p, c, 0), *v = a ? call_expr(p, c, 1) : NULL;
+    if (!v) return false;
+    if (c->n > 2) {
+        const struct value *w = &c->arg[2];
+        for (mode = 0; mode < 3; mode++)
+            if (w->kind == V_TEXT && w->len == strlen(words[mode]) && !memcmp(p->text + w->at + 1, words[mode], w->len)) break;
+        if (mode == 3) return parse_fail(p, w->at, "the mode is 'full', 'same' or 'valid'");
+    }
+    return call_built(p, c, (convolve ? weft_convolve : weft_correlate)(a, v, (weft_overlap)mode), out);
+}
+// gradient(x, dx=1, axis): without an axis x has one
+static bool run_gradient(struct parser *p, struct call *c, struct value *out) {
+    double dx = 1;
+    int axis = 0;
+    weft_expr *x = call_expr(p, c, 0);
+    if (!x || (c->n > 1 && !call_number(p, &c->arg[1], &dx)) || !call_axis(p, c, 2, K_AXIS, &axis)) return false;
+    if (c->n < 3 && !call_given(c, K_AXIS) && weft_expr_rank(x) != 1)
+        return parse_fail(p, c->who->at, "gradient wants an axis of an array of rank %d", weft_expr_rank(x));
+    return call_built(p, c, weft_gradient(x, dx, axis), out);
+}
+// average(x, weights, axis)
+static bool run_average(struct parser *p, struct call *c, struct value *out) {
+    weft_reduce r = {.size = sizeof r};
+    int axes[WEFT_MAX_RANK];
+    weft_expr *x = call_expr(p, c, 0), *w = x && c->n > 1 ? call_expr(p, c, 1) : NULL;
+    const struct value *axis = c->n > 2 ? &c->arg[2] : call_has(c, K_AXIS) ? &c->kw[K_AXIS] : NULL;
+    if (!x || (c->n > 1 && !w) || (axis && !call_axes(p, axis, &r, axes))) return false;
+    return call_built(p, c, weft_average(x, w, &r), out);
+}
+static bool run_cov(struct parser *p, struct call *c, struct value *out) {
+    double ddof = 1;
+    weft_expr *x = call_expr(p, c, 0);
+    if (!x || (call_has(c, K_DDOF) && !call_number(p, &c->kw[K_DDOF], &ddof))) return false;
+    return call_built(p, c, weft_cov(x, ddof), out);
+}
+static weft_expr *flat_diff(weft_expr *x) { return weft_diff(weft_ravel(x), 1, 0); }
 
 // ---- around transforms ----------------------------------------------------------------------------------------
 static bool run_shift(struct parser *p, struct call *c, struct value *out) {
@@ -132,7 +198,25 @@ static const struct row rows[] = {
     CALL(column_stack, run_stack, 1, CALL_ARGS, 0),
     CALL(meshgrid, run_meshgrid, 2, 2, 0),
     CALL(array_equal, run_equal, 2, 2, 0),
-    TWO_OF(isin, is_in),
+    TWO(isin, isin),
+    TWO(union1d, union1d),
+    TWO(intersect1d, intersect1d),
+    TWO(setdiff1d, setdiff1d),
+    TWO(setxor1d, setxor1d),
+    CALL(argwhere, run_argwhere, 1, 1, 0),
+    CALL(cumulative_sum, run_cumulative, 1, 2, KW(AXIS) | KW(INITIAL)),
+    CALL(cumulative_prod, run_cumulative, 1, 2, KW(AXIS) | KW(INITIAL)),
+    CALL(nancumsum, run_cumulative, 1, 2, KW(AXIS)),
+    CALL(nancumprod, run_cumulative, 1, 2, KW(AXIS)),
+    CALL(lexsort, run_lexsort, 1, CALL_ARGS, KW(AXIS)),
+    CALL(convolve, run_overlap, 2, 3, 0),
+    CALL(correlate, run_overlap, 2, 3, 0),
+    THREE(interp, interp),
+    CALL(gradient, run_gradient, 1, 3, KW(AXIS)),
+    CALL(average, run_average, 1, 3, KW(AXIS)),
+    CALL(cov, run_cov, 1, 1, KW(DDOF)),
+    ONE(corrcoef, corrcoef),
+    ONE_OF(ediff1d, flat_diff),
     TWO_OF(vecdot, vecdot),
     ONE_OF(matrix_norm, matrix_norm),
     CALL(pinv, run_pinv, 1, 1, 0),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // x[1:-1, ::2, ..., None, 3]: NumPy's basic indexing as slices, indices and new axes, applied from
-// left to right; and with arrays: integers take along their axis, a bool mask selects over its axes.
+// left to right; and with arrays: an integer array takes along its axis, several gather, a bool mask selects over its
+// axes. Beside arrays an integer is an array, too: what that is for is where NumPy puts the axes of the result.
 #include "lang.h"
 
 static bool ends_bound(const struct parser *p) {
@@ -44,16 +45,27 @@ static bool read_item(struct parser *p, struct item *it) {
     return p->tok.kind != T_COLON || read_slice(p, it);
 }
 
-// A mask over the axes from *axis on: they become one.
-static weft_expr *select_at(weft_expr *x, weft_expr *mask, int axis) {
+// A mask over the axes from axis on: they become one, there or in front. It comes last, since views of what it
+// selects would not know how many there are.
+static weft_expr *select_at(weft_expr *x, weft_expr *mask, int axis, bool front) {
     int perm[WEFT_MAX_RANK], n = 0;
+    int64_t dims[WEFT_MAX_RANK + 1];
     const int k = weft_expr_rank(mask), rank = weft_expr_rank(x);
-    for (int i = 0; i < k; i++)
+    for (int i = 0; i < k && front; i++)
         perm[n++] = axis + i;
     for (int i = 0; i < rank; i++)
-        if (i < axis || i >= axis + k) perm[n++] = i;
-    if (axis == 0) return weft_select(x, mask);
-    return weft_moveaxis(weft_select(weft_transpose(x, perm), mask), 0, axis);
+        if (!front || i < axis || i >= axis + k) perm[n++] = i;
+    if (front) x = weft_transpose(x, perm), axis = 0;
+    if (axis == 0 || !x) return weft_select(x, mask);
+    n = 0;
+    for (int i = 0; i < rank; i++) {
+        const int64_t have = weft_expr_dims(x)[i];
+        if (i > axis && i < axis + k)
+            dims[n - 1] *= have;
+        else
+            dims[n++] = have;
+    }
+    return weft_compress(weft_ravel(mask), weft_reshape(x, n, dims), axis);
 }
 
 // Axes of x that an item stands for.
@@ -74,7 +86,7 @@ static bool apply(struct parser *p, const struct item *it, int rest, weft_expr *
         y = weft_take(y, it->array, *axis, WEFT_INDEX_RAISE);
         *axis += weft_expr_rank(it->array);
         break;
-    case ITEM_MASK: y = select_at(y, it->array, (*axis)++); break;
+    case ITEM_MASK: *axis += weft_expr_rank(it->array); break; // subscript_apply selects at the end
     case ITEM_NEW: y = weft_expand_dims(y, (*axis)++); break;
     default: *axis += rest; break;
     }
@@ -94,21 +106,63 @@ static bool choose(struct parser *p, struct value *out) {
     return expect(p, T_RBRACKET, "']'") && value_built(p, out->at, x, out);
 }
 
+// Several index arrays: the rest of the items is applied first, so that neighbours are what NumPy takes for such.
+static bool gather_items(struct parser *p, const struct item *items, int n, int rest, weft_expr **x) {
+    weft_expr *at[WEFT_MAX_RANK];
+    int axes[WEFT_MAX_RANK], axis = 0;
+    weft_places g = {.size = sizeof g, .index = at, .axes = axes};
+    for (int i = 0; i < n; i++) {
+        const struct item *it = &items[i];
+        if (it->kind != ITEM_INDEX && it->kind != ITEM_TAKE) {
+            if (!apply(p, it, rest, x, &axis)) return false;
+            continue;
+        }
+        if (axis >= weft_expr_rank(*x)) return parse_fail(p, it->at, "more indices than axes");
+        at[g.n] = it->kind == ITEM_TAKE ? it->array : weft_scalar(p->graph, WEFT_I64, &it->start);
+        axes[g.n++] = axis++;
+    }
+    *x = weft_gather(*x, &g);
+    return *x || parse_fail(p, items[0].at, "%s", weft_graph_error(p->graph));
+}
+
+// Whether something other than an index or an array stands between the first and the last of these.
+static bool are_apart(const struct item *items, int n) {
+    int first = n, last = 0, count = 0;
+    for (int i = 0; i < n; i++) {
+        if (items[i].kind == ITEM_SLICE || items[i].kind == ITEM_NEW || items[i].kind == ITEM_REST) continue;
+        if (first == n) first = i;
+        last = i;
+        count++;
+    }
+    return last - first + 1 > count;
+}
+
 bool subscript_apply(struct parser *p, const struct item *items, int n, weft_expr **x) {
-    int used = 0, dots = 0, arrays = 0, axis = 0;
+    int used = 0, dots = 0, takes = 0, masks = 0, numbers = 0, axis = 0, at_mask = 0;
     for (int i = 0; i < n; i++) {
         used += axes_of(&items[i]);
         dots += items[i].kind == ITEM_REST;
-        arrays += items[i].kind == ITEM_TAKE || items[i].kind == ITEM_MASK;
-        if (arrays > 1) return parse_fail(p, items[i].at, "a second index array");
+        takes += items[i].kind == ITEM_TAKE;
+        masks += items[i].kind == ITEM_MASK;
+        numbers += items[i].kind == ITEM_INDEX;
+        if (masks && masks + takes > 1) return parse_fail(p, items[i].at, "an array beside a mask; use nonzero(mask, axis) in its place");
         if (dots > 1) return parse_fail(p, items[i].at, "a second '...'");
     }
     const int rest = weft_expr_rank(*x) - used;
     if (rest < 0)
         return parse_fail(p, items[0].at, "%d indices for %d axes", used, weft_expr_rank(*x));
-    for (int i = 0; i < n; i++)
+    if (takes && takes + numbers > 1) return gather_items(p, items, n, rest, x);
+    weft_expr *mask = NULL;
+    for (int i = 0; i < n; i++) {
+        if (items[i].kind == ITEM_MASK) mask = items[i].array, at_mask = axis;
         if (!apply(p, &items[i], rest, x, &axis)) return false;
-    return true;
+    }
+    for (int i = 0; mask && i < weft_expr_rank(mask); i++)
+        if (weft_expr_dims(mask)[i] != weft_expr_dims(*x)[at_mask + i])
+            return parse_fail(p, items[0].at, "axis %d is %lld, of the mask %lld", at_mask + i,
+                              (long long)weft_expr_dims(*x)[at_mask + i], (long long)weft_expr_dims(mask)[i]);
+    if (mask) *x = select_at(*x, mask, at_mask, are_apart(items, n));
+    return *x || parse_fail(p, items[0].at, "%s", weft_graph_error(p->graph));
 }
 
 bool parse_subscript(struct parser *p, struct value *out) {
