@@ -93,7 +93,7 @@ BAD = [  # arguments of eval, a part of the sentence
     (["x*y", "x=f64[3,4]", "y=f64[5]"], "column 2: mul: f64[3,4] and f64[5]: axis 1 is 4 and 5"),
     (["x < y < 3", "x=1", "y=2"], "do not chain"), (["x and x", "x=1"], "use &"), (["x +", "x=1"], "the expression ends"),
     (["(x", "x=1"], "')'"), (["x)", "x=1"], "column 2"), (["x $ 1", "x=1"], "column 3"), (["3x", "x=1"], "digit"), ([""], "empty"),
-    (["x[y, y]", "x=f64[2,2]", "y=bool[2]"], "a second index array"),
+    (["x[y, y]", "x=f64[2,2]", "y=bool[2]"], "an array beside a mask; use nonzero"),
     (["x[i]", "x=f64[2]", "i=i64[3]:iota"], "index 2 at [2] is out of range for axis 0 of extent 2"), (["x[0:2:0]", "x=f64[2]"], "the step is 0"), (["x[1,2]", "x=f64[2]"], "2 indices for 1 axes"),
     (["x[5]", "x=f64[2]"], "5 is out of range"), (["sum(x, axis=1)", "x=f64[2]"], "axis 1 is out of range"),
     (["sum(x, axes=1)", "x=f64[2]"], "has no argument 'axes'"), (["add(x)", "x=1"], "add takes 2 arguments, not 1"),
