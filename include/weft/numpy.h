@@ -8,7 +8,7 @@
  *     weft_expr *z = weft_scatter_n(x, &p, v, WEFT_SCATTER_ADD);  np.add.at(x, (rows, columns), v)
  *
  * All of these are made of the operations of weft.h while the graph is built: they are as lazy, and what of them
- * fuses is said beside each. docs/operations-numpy.md lists NumPy's names, and which of these answers to each.
+ * fuses is said beside each.
  */
 #ifndef WEFT_NUMPY_H
 #define WEFT_NUMPY_H
